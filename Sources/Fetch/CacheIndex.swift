@@ -106,15 +106,4 @@ struct CacheIndex: Sendable {
         }
         return victims
     }
-
-    /// The keys, beginning with the least recently used one.
-    var keys: [CacheKey] {
-        var keys: [CacheKey] = []
-        var number = oldest
-        while number != Self.none {
-            keys.append(nodes[Int(number)].key)
-            number = nodes[Int(number)].newer
-        }
-        return keys
-    }
 }

@@ -23,10 +23,6 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
         secondsSince1970 = seconds
     }
 
-    package init?(_ text: some StringProtocol, now: Int64 = HTTPDate.now.secondsSince1970) {
-        self.init(Array(text.utf8), now: now)
-    }
-
     package static var now: HTTPDate { HTTPDate(secondsSince1970: Int64(time(nil))) }
 
     /// The time a number of seconds later, from 0 to 2³¹.

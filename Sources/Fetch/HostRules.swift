@@ -35,24 +35,21 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
         let isBeneath = ByteString(text).hasPrefix("*.")
         let host = Substring(isBeneath ? text.utf8.dropFirst(2) : text.utf8[...])
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
-            throw Problem(
-                message:
-                    "\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
+            throw Problem("\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
         }
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw Problem(
-                message: "\"\(text)\": write an international name in its ASCII form, xn--…")
+            throw Problem("\"\(text)\": write an international name in its ASCII form, xn--…")
         }
         // An IPv6 address may be written without its brackets, which are for URLs.
         let bracketed: ByteString =
             IPAddress(host)?.family == .v6 ? "[\(host)]" : ByteString(host)
         if let problem = URLAuthority.problem(ofHost: bracketed) {
-            throw Problem(message: "\"\(text)\": \(problem)")
+            throw Problem("\"\(text)\": \(problem)")
         }
         switch HostName(bracketed) {
         case .name(let name) where isBeneath: self = .beneath(".\(name)")
         case .address where isBeneath:
-            throw Problem(message: "\"\(text)\": an address has no names beneath it")
+            throw Problem("\"\(text)\": an address has no names beneath it")
         case let whole: self = .exact(whole)
         }
     }

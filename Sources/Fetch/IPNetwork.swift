@@ -23,7 +23,7 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     package init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }) else {
-            throw Problem(message: "\(Self.quoted(text)) has no address before the /")
+            throw Problem("\(Self.quoted(text)) has no address before the /")
         }
         let isMapped = address.family == .v4 && parts[0].utf8.contains(UInt8(ascii: ":"))
         let offset = isMapped ? 96 : 0
@@ -36,16 +36,13 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
             digits.allSatisfy(\.isDigit),
             let length = Int(parts[1]), (offset...offset + address.family.bits).contains(length)
         else {
-            throw Problem(
-                message:
-                    "\(Self.quoted(text)): after the / there must be a number from \(offset) to "
+            throw Problem("\(Self.quoted(text)): after the / there must be a number from \(offset) to "
                     + "\(offset + address.family.bits)")
         }
         self.init(base: address, prefix: length - offset)
         // 10.1.2.3/8 may mean the network or the single host; this code does not guess.
         guard base == address else {
-            throw Problem(
-                message: "\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
+            throw Problem("\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
                     + "network, or \(address) for the single address")
         }
     }

@@ -208,9 +208,7 @@ final class Transfer {
     /// Takes a piece of a body.
     func take(_ piece: UnsafeRawBufferPointer) -> Bool {
         guard let plan else {
-            failure = FetchError(
-                .badResponse, "\(place): the body begins before the end of the response header")
-            return false
+            return fail(.badResponse, "the body begins before the end of the response header")
         }
         guard plan.isKept else {
             // The page of an error is read to its end, up to a limit, so that the connection can be reused. The status
@@ -221,13 +219,12 @@ final class Transfer {
         guard let decoder else { return take(content: piece) }
         switch decoder.decode(piece, receive: take(content:)) {
         case .goesOn: return true
-        case .stopped: break
-        case .damaged: fail(.badResponse, "the body's Content-Encoding is damaged")
+        case .stopped: return false
+        case .damaged: return fail(.badResponse, "the body's Content-Encoding is damaged")
         case .continues:
-            fail(.badResponse, "the body continues after the end of its Content-Encoding")
-        case .noMemory: failure = .noMemory(place)
+            return fail(.badResponse, "the body continues after the end of its Content-Encoding")
+        case .noMemory: return fail(.noMemory(place))
         }
-        return false
     }
 
     private func beginDecoding(_ coding: ByteString?) -> Bool {
@@ -246,12 +243,10 @@ final class Transfer {
             try body.take(
                 UnsafeRawBufferPointer(rebasing: piece.prefix(wanted)), output: request.output)
         } catch {
-            failure = writeFailure(error)
-            return false
+            return fail(writeFailure(error))
         }
         if body.bytes >= InputFormat.prefixLength, let error = failureOfBeginning {
-            failure = error
-            return false
+            return fail(error)
         }
         // A body of just this length ends by itself, and its connection can be used again.
         hasEnough =
@@ -350,20 +345,22 @@ final class Transfer {
 
     /// Records why the transfer does not continue.
     private func stop(_ code: FetchError.Code, _ words: String) -> Progress {
-        fail(code, words)
+        _ = fail(code, words)
         return .stop
     }
 
-    private func fail(_ code: FetchError.Code, _ words: String) {
-        failure = FetchError(code, "\(place): \(words)")
+    private func fail(_ code: FetchError.Code, _ words: String) -> Bool {
+        fail(FetchError(code, "\(place): \(words)"))
+    }
+
+    private func fail(_ error: FetchError) -> Bool {
+        failure = error
+        return false
     }
 
     private func failTooLarge() -> Bool {
-        failure = FetchError(
-            .tooLarge,
-            "\(place): the download is larger than the limit of "
-                + Units.bytes(settings.limits.bytes))
-        return false
+        let limit = Units.bytes(settings.limits.bytes)
+        return fail(.tooLarge, "the download is larger than the limit of \(limit)")
     }
 
     private func clearBody() throws(FetchError) {

@@ -3,6 +3,8 @@ import DarkroomCore
 /// Why a text is invalid.
 package struct TextProblem: Error, Sendable, Equatable {
     package let message: String
+
+    init(_ message: String) { self.message = message }
 }
 
 /// The part of an http URL between `//` and the path: `ann:pw@host:8080`.
@@ -22,16 +24,15 @@ package struct URLAuthority: Sendable {
 
     package init(_ text: ByteString) throws(Problem) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
-            throw Problem(message: "there is a space or a control character before the path")
+            throw Problem("there is a space or a control character before the path")
         }
         guard !text.utf8.contains(UInt8(ascii: "\\")) else {
-            throw Problem(
-                message: #"there is a \ before the path, which some programs read as a /"#)
+            throw Problem(#"there is a \ before the path, which some programs read as a /"#)
         }
         let parts = text.utf8.split(
             separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count <= 2 else {
-            throw Problem(message: "an @ in a user or password must be written as %40")
+            throw Problem("an @ in a user or password must be written as %40")
         }
         userInformation = parts.count == 2 ? ByteString(parts[0]) : nil
         let place = parts[parts.count - 1]
@@ -39,7 +40,7 @@ package struct URLAuthority: Sendable {
         let bracket = place.lastIndex(of: UInt8(ascii: "]")) ?? place.startIndex
         let colon = place[bracket...].firstIndex(of: UInt8(ascii: ":"))
         host = ByteString(place[..<(colon ?? place.endIndex)])
-        if let problem = Self.problem(ofHost: host) { throw Problem(message: problem) }
+        if let problem = Self.problem(ofHost: host) { throw Problem(problem) }
         port = try colon.flatMap { (colon) throws(Problem) in
             try Self.port(place[colon...].dropFirst())
         }
@@ -59,7 +60,7 @@ package struct URLAuthority: Sendable {
         if digits.isEmpty { return nil }
         guard digits.allSatisfy(\.isDigit),
             let number = Int(Substring(digits)), (1...65535).contains(number)
-        else { throw Problem(message: "the port is not a number from 1 to 65535") }
+        else { throw Problem("the port is not a number from 1 to 65535") }
         return number
     }
 

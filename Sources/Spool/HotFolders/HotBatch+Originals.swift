@@ -61,7 +61,7 @@ extension BatchFolders {
     /// The record of the batch, and its pictures; nil if it is not one of a hot folder.
     private func hotBatch() throws(FileError) -> (HotBatch, pictures: Directory)? {
         guard spool.run == nil, let submitted = try SubmittedFile.inFolder(of: active()),
-            let batch = try HotStations(spool).batch(named: submitted.name),
+            let (batch, _) = try HotStations(spool).batch(named: submitted.name),
             let pictures = try submitted.pictures()
         else { return nil }
         return (batch, pictures.folder)
@@ -69,10 +69,10 @@ extension BatchFolders {
 
     /// The record of the batch if its originals move into another folder, and the name of its station.
     package func placedBatch() throws(FileError) -> (HotBatch, station: FileName)? {
-        guard spool.run == nil, let submitted = try SubmittedFile.inFolder(of: active()) else {
-            return nil
-        }
-        return try HotStations(spool).placedBatch(named: submitted.name)
+        guard spool.run == nil, let submitted = try SubmittedFile.inFolder(of: active()),
+            let found = try HotStations(spool).batch(named: submitted.name)
+        else { return nil }
+        return found.0.originals == .place ? found : nil
     }
 
     /// The promises of the journal for these, by the sources of the pictures.

@@ -46,18 +46,11 @@ package struct HotStations {
         try station(ofBatch: name) != nil
     }
 
-    /// The record of the batch of this name; nil if it is not one of a hot folder.
-    func batch(named name: FileName) throws(FileError) -> HotBatch? {
-        guard let station = try station(ofBatch: name) else { return nil }
-        // The station has just removed it.
-        return try ifExists { () throws(FileError) in try HotBatch(name, in: station) }
-    }
-
-    /// The same, with the name of its station.
-    func placedBatch(named name: FileName) throws(FileError) -> (HotBatch, station: FileName)? {
+    /// The record of the batch of this name, and the name of its station; nil if it is not one of a hot folder.
+    func batch(named name: FileName) throws(FileError) -> (HotBatch, station: FileName)? {
+        // The station may just have removed it.
         guard let station = try station(ofBatch: name),
-            let batch = try ifExists({ () throws(FileError) in try HotBatch(name, in: station) }),
-            batch.originals == .place
+            let batch = try ifExists({ () throws(FileError) in try HotBatch(name, in: station) })
         else { return nil }
         let last = station.path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
         return (batch, FileName(bytes: last))

@@ -211,13 +211,11 @@ package struct Claim {
     private func claimed(
         _ candidate: Candidate, _ id: FileName
     ) throws(FileError) -> SubmittedFile {
-        let name = candidate.name
-        guard candidate.needsFolder else {
-            let folder = try Directory(id, in: spool.active)
-            return SubmittedFile(name: name, folder: folder, place: candidate.place)
-        }
-        let folder = try Directory(id / SubmittedFile.folderName, in: spool.active)
-        return SubmittedFile(name: name, folder: folder)
+        let hasFolder = candidate.needsFolder
+        let folder = try Directory(
+            hasFolder ? id / SubmittedFile.folderName : id, in: spool.active)
+        return SubmittedFile(
+            name: candidate.name, folder: folder, place: hasFolder ? nil : candidate.place)
     }
 
     /// Puts the file back into the inbox, where it is examined again.

@@ -107,9 +107,8 @@ package struct ExactManifests {
         if removed != nil { FaultPoint.exactManifestRemoved.pass() }
     }
 
-    /// Removes the manifests that no answer needs any more and returns their number: a user has removed or renamed the
-    /// answer, or a crash came before it. One that cannot be removed does not affect the others; the last error is thrown
-    /// at the end.
+    /// Removes the manifests that no answer needs any more, each by itself, and returns their number: a user has removed
+    /// or renamed the answer, or a crash came before it.
     package func sweep(isStopped: () -> Bool) throws(FileError) -> Int {
         guard let folder = try folder() else { return 0 }
         var count = 0
