@@ -1,6 +1,4 @@
 import Foundation
-import Logging
-import Synchronization
 import SystemPackage
 import TestSupport
 
@@ -12,14 +10,13 @@ final class CacheFixture: Sendable {
     let scratch: ScratchDirectory
     let path: String
     let log: EventLog
-    private let words: RecordedWords
+    private let journal: RecordedJournal
 
     init(in folder: String? = nil) throws {
         scratch = try ScratchDirectory()
         path = "\(folder ?? scratch.path)/cache"
-        let words = RecordedWords()
-        self.words = words
-        log = EventLog(Logger(label: "test") { _ in RecordingLogHandler(words: words) })
+        journal = RecordedJournal()
+        log = journal.log(from: .debug)
     }
 
     /// Opens the cache, as a start does. The one before must be let go of.
@@ -44,9 +41,7 @@ final class CacheFixture: Sendable {
     }
 
     /// The ids of the events told, of those that are no mere information.
-    var troubles: [Event] {
-        words.all.filter { $0 != .cacheEvicted }
-    }
+    var troubles: [Event] { journal.records.compactMap(\.event).filter { $0 != .cacheEvicted } }
 
     /// A key for each number.
     static func key(_ number: Int) -> CacheKey {
@@ -73,6 +68,12 @@ final class CacheFixture: Sendable {
         return store.store(
             Self.key(number), Self.record(number), body: file, length: length,
             crc: TransferOutput.crc(body))
+    }
+
+    /// Keeps answers in a cache that is let go of.
+    func fill(_ numbers: ClosedRange<Int>) throws {
+        let store = try open()
+        for number in numbers { try self.store(number, in: store) }
     }
 
     /// What is copied of an answer; nil where there is none that could be.
@@ -133,32 +134,5 @@ extension TransferOutput {
             for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
         }
         return ~crc
-    }
-}
-
-final class RecordedWords: Sendable {
-    private let events = Mutex<[Event]>([])
-
-    var all: [Event] { events.withLock { $0 } }
-
-    func add(_ event: Event) { events.withLock { $0.append(event) } }
-}
-
-struct RecordingLogHandler: LogHandler {
-    let words: RecordedWords
-    var metadata = Logger.Metadata()
-    var logLevel = Logger.Level.debug
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        if case .string(let id)? = event.metadata?[EventLog.eventKey],
-            let known = Event(rawValue: id)
-        {
-            words.add(known)
-        }
     }
 }

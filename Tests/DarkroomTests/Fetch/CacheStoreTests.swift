@@ -30,10 +30,7 @@ import Testing
     }
 
     @Test func remembersOverARestart() throws {
-        do {
-            let store = try fixture.open()
-            for number in 1...3 { try fixture.store(number, in: store) }
-        }
+        try fixture.fill(1...3)
         let store = try fixture.open()
         #expect(store.summary.count == 3)
         #expect(store.summary.bytes == 3 * 8192)
@@ -191,10 +188,7 @@ import Testing
     }
 
     @Test func ordersFormerAnswersByTheirUse() throws {
-        do {
-            let store = try fixture.open()
-            for number in 1...4 { try fixture.store(number, in: store) }
-        }
+        try fixture.fill(1...4)
         // The third was used in the future, that is, the clock has gone back: now.
         for (number, age) in [(1, 50.0), (2, 1000), (3, -5000), (4, 500)] {
             try fixture.age(number, seconds: age)
@@ -210,7 +204,7 @@ import Testing
     }
 
     @Test func futureUseIsCorrected() throws {
-        do { try fixture.store(1, in: try fixture.open()) }
+        try fixture.fill(1...1)
         try fixture.age(1, seconds: -5000)
         _ = try fixture.open()
         var information = stat()
@@ -220,10 +214,7 @@ import Testing
     }
 
     @Test func aSmallerLimitHoldsFromTheStart() throws {
-        do {
-            let store = try fixture.open()
-            for number in 1...10 { try fixture.store(number, in: store) }
-        }
+        try fixture.fill(1...10)
         #expect(try fixture.open(limit: 5 * 8192).summary.count == 4)
     }
 
@@ -249,13 +240,11 @@ import Testing
 
     @Test func oneDaemonAtATime() throws {
         let store = try fixture.open()
-        do {
-            _ = try CacheFolder(path: fixture.path, makes: true)
-            Issue.record("two have it")
-        } catch {
-            #expect(error.code == "cache-locked")
-            #expect(error.message.contains("process \(getpid())"))
+        let error = #expect(throws: CacheFolderError.self) {
+            try CacheFolder(path: fixture.path, makes: true)
         }
+        #expect(error?.code == "cache-locked")
+        #expect(error?.message.contains("process \(getpid())") == true)
         #expect(store.summary.count == 0)
     }
 

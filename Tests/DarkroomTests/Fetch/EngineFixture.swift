@@ -72,6 +72,15 @@ final class EngineFixture: Sendable {
         try URL(filePath: request.output.name).resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
     }
 
+    /// An operation for a request that is ready before its turn comes.
+    func operation(
+        _ url: String, mayStart: @escaping @Sendable () -> Bool = { true },
+        completion: @escaping TransferOperation.Completion
+    ) throws -> TransferOperation {
+        TransferOperation(
+            engine: engine, request: try request(url), mayStart: mayStart, completion: completion)
+    }
+
     /// What the transfer has written.
     static func content(_ report: TransferReport) throws -> Data {
         try Data(contentsOf: URL(filePath: report.request.output.name))
@@ -82,6 +91,27 @@ extension Result<TransferReport, FetchError> {
     /// The failure, or nil for a success.
     var failure: FetchError? {
         if case .failure(let error) = self { error } else { nil }
+    }
+}
+
+/// A folder of files with known content, an nginx that serves it, and an engine.
+struct NginxFixture {
+    let root: DocumentRoot
+    let origin: NginxOrigin
+    let client: EngineFixture
+
+    init(
+        count: Int = 1, limits: TransferLimits = .patient
+    ) throws {
+        root = try DocumentRoot(count: count)
+        origin = try NginxOrigin(documentRoot: root.scratch.path)
+        client = try EngineFixture(limits: limits)
+    }
+
+    func url(_ path: String) -> String { "\(origin.baseURL)\(path)" }
+
+    func fetch(_ path: String) async throws -> Result<TransferReport, FetchError> {
+        try await client.fetch(url(path))
     }
 }
 

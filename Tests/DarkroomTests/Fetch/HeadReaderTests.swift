@@ -93,6 +93,11 @@ import Testing
         }
     }
 
+    /// Why a body is refused; nil if it is not.
+    static func refusal(_ plan: BodyPlan?) -> FetchError.Code? {
+        if case .refused(let code, _) = plan { code } else { nil }
+    }
+
     @Test(
         arguments: [
             ("200", .whole), ("203", .whole), ("204", .whole), ("206", .page), ("300", .page),
@@ -106,10 +111,7 @@ import Testing
     @Test(arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) {
         #expect(Self.plan(["HTTP/1.1 \(status) X", "Location: /a"]) == .redirect)
-        guard case .refused(.badResponse, _) = Self.plan(["HTTP/1.1 \(status) X"]) else {
-            Issue.record("a redirect to nowhere")
-            return
-        }
+        #expect(Self.refusal(Self.plan(["HTTP/1.1 \(status) X"])) == .badResponse)
     }
 
     @Test func confirmsOnlyWhatWasAsked() {
@@ -146,29 +148,17 @@ import Testing
 
     @Test func refusesContradictions() {
         let lengths = Self.plan(["HTTP/1.1 200 X", "Content-Length: 1", "Content-Length: 2"])
-        guard case .refused(.badResponse, _) = lengths else {
-            Issue.record("two lengths")
-            return
-        }
+        #expect(Self.refusal(lengths) == .badResponse)
         for coding in ["br", "zstd", "gzip, gzip", "gzip\r\nContent-Encoding: gzip"] {
-            guard
-                case .refused(.badResponse, _) = Self.plan([
-                    "HTTP/1.1 200 X", "Content-Encoding: \(coding)",
-                ])
-            else {
-                Issue.record("coded as \(coding)")
-                return
-            }
+            let plan = Self.plan(["HTTP/1.1 200 X", "Content-Encoding: \(coding)"])
+            #expect(Self.refusal(plan) == .badResponse, "\(coding)")
         }
         for coding in ["gzip", "X-GZIP", "deflate", "identity", "x", "aws-chunked, gzip"] {
             #expect(Self.plan(["HTTP/1.1 200 X", "Content-Encoding: \(coding)"]) == .whole)
         }
         let unknown = PartialBody(bytes: 100, validator: "\"v1\"", crc32: 1)
         let large = ["HTTP/1.1 206 X", "Content-Range: bytes 100-1999/2000", "ETag: \"v1\""]
-        guard case .refused(.tooLarge, _) = Self.plan(large, resume: unknown, limit: 1999) else {
-            Issue.record("more than the limit")
-            return
-        }
+        #expect(Self.refusal(Self.plan(large, resume: unknown, limit: 1999)) == .tooLarge)
         #expect(Self.plan(large, resume: unknown, limit: 2000) == .rest)
     }
 

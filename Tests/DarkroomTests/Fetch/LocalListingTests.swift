@@ -13,7 +13,7 @@ import Testing
     /// Two roots, and a folder outside of them.
     init() throws {
         scratch = try ScratchDirectory()
-        for folder in ["one/photos", "one/empty", "two/photos/sub.png", "two/only", "outside"] {
+        for folder in ["one/empty", "two/photos/sub.png"] {
             try FileManager.default.makeFolder(at: scratch.url.appending(path: folder))
         }
         for file in [
@@ -21,7 +21,7 @@ import Testing
             "one/photos/.a.png", "one/photos/note.txt", "two/photos/c.png", "two/only/d.png",
             "two/only/x:y.png", "outside/secret.png", "one/top.png",
         ] {
-            try "".write(to: scratch.url.appending(path: file), atomically: false, encoding: .utf8)
+            try scratch.write("", file)
         }
         try link("two/only/link.png", to: "../../outside/secret.png")
         try link("one/out", to: "../outside")
@@ -99,11 +99,7 @@ import Testing
 
     @Test func holdsTheLimit() {
         #expect(list("photos", limit: 3) == .tooMany)
-        guard case .sources(let files) = list("photos", limit: 4) else {
-            Issue.record("4 files are not found")
-            return
-        }
-        #expect(files.count == 4)
+        #expect(list("photos", limit: 4) == list("photos"))
     }
 
     @Test func refusesNamesThatNoManifestCanHave() throws {
@@ -130,10 +126,7 @@ import Testing
     /// What was sent along comes first, and no link in it is followed.
     @Test func looksIntoTheSubmittedFolderFirst() throws {
         let sent = "\(scratch.path)/sent"
-        try FileManager.default.makeFolder(atPath: "\(sent)/photos")
-        for name in ["s.png", "photos/t.png", "x:y.png"] {
-            try "".write(toFile: "\(sent)/\(name)", atomically: false, encoding: .utf8)
-        }
+        for name in ["s.png", "photos/t.png", "x:y.png"] { try scratch.write("", "sent/\(name)") }
         try link("sent/out", to: "../outside")
         let pictures = SentPictures.here(.init(try Directory(path: sent), owner: geteuid()))
         func list(_ folder: String) -> LocalSources.Listing {
@@ -175,14 +168,11 @@ import Testing
     /// What machines put beside pictures is no picture, unless its path is written.
     @Test func leavesOutWhatIsNotTheUsers() throws {
         let root = "\(scratch.path)/sent"
-        for folder in ["", "/@eaDir", "/#recycle", "/sub", "/sub/@eaDir", "/sub/old"] {
-            #expect(mkdir(root + folder, 0o755) == 0)
-        }
         for file in [
             "a.png", "@eaDir/b.png", "#recycle/c.png", "sub/d.png", "sub/@eaDir/e.png",
             "sub/old/f.png", "g-draft.png", "Thumbs.db",
         ] {
-            try "".write(toFile: "\(root)/\(file)", atomically: false, encoding: .utf8)
+            try scratch.write("", "sent/\(file)")
         }
         let directory = try Directory(path: root)
         let sent = SentPictures.Folder(directory, owner: geteuid())

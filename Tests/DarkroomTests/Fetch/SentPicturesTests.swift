@@ -13,16 +13,11 @@ import Testing
     init() throws {
         scratch = try ScratchDirectory()
         let manager = FileManager.default
-        for folder in ["sent/home/me", "root"] {
-            try manager.makeFolder(at: scratch.url.appending(path: folder))
-        }
         let files = [
             "sent/a.png": "sent", "sent/home/me/a.png": "home", "sent/large.png": "123456789",
             "root/a.png": "root", "root/b.png": "b", "secret.png": "secret",
         ]
-        for (path, content) in files {
-            try Data(content.utf8).write(to: scratch.url.appending(path: path))
-        }
+        for (path, content) in files { try scratch.write(content, path) }
         let links = [
             "sent/link.png": "a.png", "sent/linked": "home", "sent/out.png": "../secret.png",
             "sent/absolute.png": "/etc/passwd",
@@ -31,10 +26,10 @@ import Testing
             try manager.createSymbolicLink(
                 atPath: scratch.path + "/" + path, withDestinationPath: target)
         }
-        try manager.linkItem(
-            atPath: scratch.path + "/secret.png", toPath: scratch.path + "/sent/twice.png")
-        try manager.linkItem(
-            atPath: scratch.path + "/secret.png", toPath: scratch.path + "/sent/again.png")
+        for name in ["twice.png", "again.png"] {
+            try manager.linkItem(
+                atPath: scratch.path + "/secret.png", toPath: "\(scratch.path)/sent/\(name)")
+        }
         #expect(mkfifo(scratch.path + "/sent/fifo.png", 0o600) == 0)
         sent = .here(.init(try Directory(path: scratch.path + "/sent"), owner: geteuid()))
     }

@@ -9,10 +9,8 @@ import Testing
 /// Downloads from a real nginx.
 @Suite(.tags(.concurrency)) struct TransferEngineTests {
     @Test func fetchesABody() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture()
-        let report = try await fixture.fetch("\(origin.baseURL)/0.png").get()
+        let fixture = try NginxFixture()
+        let report = try await fixture.fetch("/0.png").get()
         #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
         #expect(report.bytes == Int64(DocumentRoot.content(0).count))
         #expect(report.prefix == Array(DocumentRoot.content(0).prefix(512)))
@@ -23,8 +21,8 @@ import Testing
         #expect(report.effectiveURL == report.request.url.shown)
         #expect(try report.pictureKind() == .png)
 
-        origin.stop()
-        let request = try #require(try origin.requests().last)
+        fixture.origin.stop()
+        let request = try #require(try fixture.origin.requests().last)
         #expect(request.userAgent.hasPrefix("Darkroom/test (image spool; libcurl/"))
         #expect(request.accept == "image/png, image/jpeg, image/*;q=0.5, */*;q=0.1")
         #expect(request.authorization == "-")
@@ -33,30 +31,29 @@ import Testing
     /// 64 transfers, never more than 16 at once: every byte is there and no more than 16 connections
     /// were made.
     @Test func runsManyOnFewConnections() async throws {
-        let root = try DocumentRoot(count: 64)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture(connections: 16)
+        let fixture = try NginxFixture(count: 64)
+        let names = fixture.root.names
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 16
         let outcomes = Collected<TransferOperation.Outcome>()
-        for name in root.names {
+        for name in names {
             queue.addOperation(
                 TransferOperation(
-                    engine: fixture.engine,
-                    request: try fixture.request("\(origin.baseURL)/\(name)", output: name),
+                    engine: fixture.client.engine,
+                    request: try fixture.client.request(fixture.url("/\(name)"), output: name),
                     mayStart: { true }, completion: outcomes.add))
         }
         let reports = await outcomes.wait(for: 64).compactMap { outcome -> TransferReport? in
             if case .fetched(let report) = outcome { report } else { nil }
         }
         #expect(reports.count == 64)
-        for (index, name) in root.names.enumerated() {
-            let content = try Data(contentsOf: fixture.scratch.url.appending(path: name))
+        for (index, name) in names.enumerated() {
+            let content = try Data(contentsOf: fixture.client.scratch.url.appending(path: name))
             #expect(content == DocumentRoot.content(index))
         }
         #expect(reports.filter { !$0.reusedConnection }.count <= 16)
-        origin.stop()
-        let requests = try origin.requests()
+        fixture.origin.stop()
+        let requests = try fixture.origin.requests()
         #expect(requests.count == 64)
         #expect(Set(requests.map(\.connection)).count <= 16)
     }
@@ -82,38 +79,31 @@ import Testing
     }
 
     @Test func keepsTheConnectionAfterAnError() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture()
-        let results = try await fixture.fetch(
-            inTurn: ["missing.png", "0.png"].map { "\(origin.baseURL)/\($0)" })
+        let fixture = try NginxFixture()
+        let results = try await fixture.client.fetch(
+            inTurn: ["/missing.png", "/0.png"].map(fixture.url))
         #expect(results[0].failure?.kind == .httpStatus)
         #expect(try results[1].get().reusedConnection)
     }
 
     @Test(arguments: [("moved", 1), ("moved-twice", 2)])
     func followsRedirects(folder: String, count: Int) async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture()
-        let report = try await fixture.fetch("\(origin.baseURL)/\(folder)/0.png").get()
+        let fixture = try NginxFixture()
+        let report = try await fixture.fetch("/\(folder)/0.png").get()
         #expect(report.redirects == count)
-        #expect(report.effectiveURL.description == "\(origin.baseURL)/0.png")
+        #expect(report.effectiveURL.description == fixture.url("/0.png"))
         #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
     }
 
     @Test func followsOnlySoManyRedirects() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture(limits: TransferLimits(redirects: 1))
-        #expect(try await fixture.fetch("\(origin.baseURL)/moved/0.png").failure == nil)
-        let twice = try await fixture.fetch("\(origin.baseURL)/moved-twice/0.png").failure
-        #expect(twice?.kind == .tooManyRedirects)
-        let loop = try await fixture.fetch("\(origin.baseURL)/loop").failure
-        #expect(loop?.kind == .tooManyRedirects)
-        #expect(loop?.isTransient == false)
-        origin.stop()
-        #expect(try origin.requests().filter { $0.path == "/loop" }.count == 2)
+        let fixture = try NginxFixture(limits: TransferLimits(redirects: 1))
+        #expect(try await fixture.fetch("/moved/0.png").failure == nil)
+        for path in ["/moved-twice/0.png", "/loop"] {
+            let error = try await fixture.fetch(path).failure
+            #expect(error?.kind == .tooManyRedirects && error?.isTransient == false)
+        }
+        fixture.origin.stop()
+        #expect(try fixture.origin.requests().filter { $0.path == "/loop" }.count == 2)
     }
 
     @Test func followsNoRedirectToAnotherScheme() async throws {
@@ -128,11 +118,9 @@ import Testing
         ("/chunked/0.png", 10_008, nil), ("/chunked/0.png", 10_007, .tooLarge),
     ])
     func holdsTheByteLimit(path: String, limit: Int64, code: FetchError.Code?) async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture(limits: TransferLimits(bytes: limit))
-        let request = try fixture.request("\(origin.baseURL)\(path)")
-        let error = await fixture.run(request).failure
+        let fixture = try NginxFixture(limits: TransferLimits(bytes: limit))
+        let request = try fixture.client.request(fixture.url(path))
+        let error = await fixture.client.run(request).failure
         #expect(error?.kind == code)
         #expect(error?.isTransient != true)
         let written = try Data(contentsOf: URL(filePath: request.output.name))
@@ -152,14 +140,13 @@ import Testing
     }
 
     @Test func sendsCredentialsOfTheURLAndShowsNone() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture()
-        let base = origin.baseURL.dropFirst("http://".count)
-        let report = try await fixture.fetch("http://ann:secret@\(base)/private/0.png").get()
+        let fixture = try NginxFixture()
+        let base = fixture.origin.baseURL.dropFirst("http://".count)
+        let report = try await fixture.client.fetch("http://ann:secret@\(base)/private/0.png").get()
         #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
-        #expect(report.effectiveURL.description == "\(origin.baseURL)/private/0.png")
-        let refused = try await fixture.fetch("http://ann:secrets@\(base)/private/0.png").failure
+        #expect(report.effectiveURL.description == fixture.url("/private/0.png"))
+        let refused = try await fixture.client.fetch("http://ann:secrets@\(base)/private/0.png")
+            .failure
         #expect(refused?.kind == .httpStatus)
         #expect(refused?.message.contains("secret") == false)
     }
@@ -225,24 +212,21 @@ import Testing
     }
 
     @Test func takesNewSettingsForNewTransfers() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture(limits: TransferLimits(bytes: 1))
-        #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure?.kind == .tooLarge)
-        fixture.engine.update(
+        let fixture = try NginxFixture(limits: TransferLimits(bytes: 1))
+        #expect(try await fixture.fetch("/0.png").failure?.kind == .tooLarge)
+        fixture.client.engine.update(
             TransferSettings(connections: 1, rules: .loopback, userAgent: "another"))
-        #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure == nil)
-        origin.stop()
-        #expect(try origin.requests().last?.userAgent == "another")
+        #expect(try await fixture.fetch("/0.png").failure == nil)
+        fixture.origin.stop()
+        #expect(try fixture.origin.requests().last?.userAgent == "another")
     }
 
     @Test func tellsAFullDisk() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try NginxFixture()
         let output = TransferOutput(
             Descriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC)), name: "/dev/full")
-        let url = try RemoteURL("\(origin.baseURL)/0.png")
-        let error = try await EngineFixture().run(TransferRequest(url: url, output: output)).failure
+        let url = try RemoteURL(ByteString(fixture.url("/0.png")))
+        let error = await fixture.client.run(TransferRequest(url: url, output: output)).failure
         let message =
             "\(url): the download cannot be written to /dev/full: No space left on device"
         #expect(error == FetchError(.writeFailed, message, isTransient: true, fault: .full))
@@ -251,10 +235,9 @@ import Testing
     @Test func createsNoFileTwice() throws {
         let fixture = try EngineFixture()
         _ = try fixture.request("http://127.0.0.1/", output: "same")
-        #expect {
+        let error = #expect(throws: FetchError.self) {
             try fixture.request("http://127.0.0.1/", output: "same")
-        } throws: { error in
-            (error as? FetchError)?.kind == .writeFailed
         }
+        #expect(error?.kind == .writeFailed)
     }
 }

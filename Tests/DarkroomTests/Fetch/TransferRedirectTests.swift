@@ -167,10 +167,8 @@ import Testing
 
     /// A connection that was made under other rules is not used again, and neither is one that is in use.
     @Test func usesNoConnectionOfFormerRules() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture()
-        let url = "\(origin.baseURL)/0.png"
+        let nginx = try NginxFixture()
+        let (fixture, url) = (nginx.client, nginx.url("/0.png"))
         let reused = try await fixture.fetch(inTurn: [url, url]).map {
             try $0.get().reusedConnection
         }

@@ -173,13 +173,12 @@ import Testing
     }
 
     @Test func revalidates() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture()
+        let nginx = try NginxFixture()
+        let fixture = nginx.client
         for path in ["/0.png", "/moved/0.png"] {
-            let first = try await fixture.fetch("\(origin.baseURL)\(path)").get()
+            let first = try await nginx.fetch(path).get()
             #expect(!first.isNotModified)
-            var request = try fixture.request("\(origin.baseURL)\(path)")
+            var request = try fixture.request(nginx.url(path))
             request.validators = Validators(first.response)
             request.target = first.target
             let second = try await fixture.run(request).get()
@@ -191,9 +190,8 @@ import Testing
             request.target = "another"
             #expect(try await fixture.run(request).get().status.code == 200)
         }
-        let old = Validators(entityTag: "\"other\"", lastModified: nil)
-        var request = try fixture.request("\(origin.baseURL)/0.png")
-        request.validators = old
+        var request = try fixture.request(nginx.url("/0.png"))
+        request.validators = Validators(entityTag: "\"other\"")
         let changed = try await fixture.run(request).get()
         #expect(!changed.isNotModified)
         #expect(try EngineFixture.content(changed) == DocumentRoot.content(0))

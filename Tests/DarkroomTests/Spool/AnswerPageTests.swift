@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -142,7 +143,7 @@ import Testing
         let outbox = try folders.outbox()
         #expect(try AnswerPage.bytesOnDisk(in: outbox) ?? 0 >= 150_000)
         try spool.outbox.rename("x", to: spool.active, as: ".expired-x")
-        try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
+        try clear(".expired-x")
         #expect(try list("active") == ["x"])
     }
 
@@ -150,10 +151,12 @@ import Testing
     @Test func anInterruptedRemovalGoesOn() throws {
         for count in 1...4 {
             try writePage("active/.expired-x/page", "a", previews: [1, 2])
-            let asked = Counter()
-            let first = Expired(spool: spool) { asked.next() > count }
+            let asked = Atomic(0)
+            let first = Expired(spool: spool) {
+                asked.add(1, ordering: .relaxed).newValue > count
+            }
             try first.clear(".expired-x")
-            try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
+            try clear(".expired-x")
             #expect(try list("active") == ["x"])
         }
     }
@@ -161,19 +164,7 @@ import Testing
     @Test func aFolderOfSomebodyElseInItStays() throws {
         try writePage("active/.expired-x/page", "a", previews: [])
         try scratch.write("mine", "active/.expired-x/page/mine/a")
-        #expect(throws: FileError.self) {
-            try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
-        }
+        #expect(throws: FileError.self) { try clear(".expired-x") }
         #expect(try scratch.text("active/.expired-x/page/mine/a") == "mine")
-    }
-
-    private final class Counter: @unchecked Sendable {
-        // One thread uses it.
-        private var count = 0
-
-        func next() -> Int {
-            count += 1
-            return count
-        }
     }
 }

@@ -21,8 +21,11 @@ import Testing
     }
 
     /// The file as it is while these pictures are being filtered.
-    private func die(with pictures: [(batch: String, image: Int, before: Int)]) throws {
-        let attempts = try open()
+    private func die(
+        with pictures: [(batch: String, image: Int, before: Int)], boot: String = "b1",
+        kills: [String: Int] = [:]
+    ) throws {
+        let attempts = try open(boot: boot, kills: kills)
         func next(_ rest: ArraySlice<(batch: String, image: Int, before: Int)>) throws -> [UInt8] {
             guard let picture = rest.first else { return try bytes() }
             return try attempts.record(
@@ -99,12 +102,7 @@ import Testing
     ])
     func seesWhoRanOutOfMemory(kills: [String: Int], cause: CrashCause) throws {
         try write(ProcessRecord(boot: "b1", outOfMemoryKills: ["/a/b": 2, "/a": 3]).bytes)
-        let before = try open(kills: ["/a/b": 2, "/a": 3])
-        let running = try before.record(batch: "x", image: 0, before: 0) { _ in
-            Result { try bytes() }
-        }.get()
-        try write(running)
-        try mark(1, "running")
+        try die(with: [("x", 0, 0)], kills: ["/a/b": 2, "/a": 3])
         #expect(try open(kills: kills).left(of: "x") == [left(0, cause)])
         // It is decided, whatever happens later.
         #expect(try open(kills: ["/a/b": 99]).left(of: "x") == [left(0, cause)])
@@ -155,11 +153,7 @@ import Testing
 
     /// A kernel that hides its id.
     @Test func countsWhereNoBootIsKnown() throws {
-        let attempts = try open(boot: "")
-        let running = try attempts.record(batch: "x", image: 0, before: 0) { _ in
-            Result { try bytes() }
-        }.get()
-        try write(running)
+        try die(with: [("x", 0, 0)], boot: "")
         #expect(try open(boot: "").left(of: "x") == [left(0, .killed)])
     }
 

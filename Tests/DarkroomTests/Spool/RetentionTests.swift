@@ -8,18 +8,11 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomSpool
 
-/// Real folders and made-up times.
-@Suite struct RetentionTests {
+/// Real folders and made-up times. Nothing in the suite changes, so threads may share it.
+@Suite final class RetentionTests: SpoolSuite, @unchecked Sendable {
     static let now = Date(timeIntervalSince1970: 2_000_000_000)
 
-    let scratch: ScratchDirectory
-    let spool: Spool
     let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-    }
 
     /// Makes an entry that was finished `age` seconds before `now`, with a picture of `bytes` bytes.
     private func make(
@@ -41,16 +34,16 @@ import Testing
 
     /// As if the status had been written when it says that it was.
     private func touch(_ id: String, _ age: Double) {
-        let second = Int(Self.now.timeIntervalSince1970 - age)
-        let times = [timespec(tv_sec: second, tv_nsec: 0), timespec(tv_sec: second, tv_nsec: 0)]
-        #expect(utimensat(AT_FDCWD, "\(spool.outbox.path)/\(id)/status.json", times, 0) == 0)
+        setTimes(
+            of: "\(spool.outbox.path)/\(id)/status.json",
+            to: Int(Self.now.timeIntervalSince1970 - age))
     }
 
     private func entry(_ id: String) throws -> Directory {
         try Directory(FileName(id), in: spool.outbox)
     }
 
-    private func ids() throws -> [String] { try spool.outbox.names().map(\.text).sorted() }
+    private func ids() throws -> Set<String> { try entries(of: spool.outbox) }
 
     @discardableResult
     private func sweep(
@@ -224,8 +217,8 @@ import Testing
                 }
             }
         }
-        #expect(Set(try ids()) == opened.withLock { $0 })
-        #expect(Set(try spool.active.names().map(\.text)) == opened.withLock { $0 })
+        #expect(try ids() == opened.withLock { $0 })
+        #expect(try entries(of: spool.active) == opened.withLock { $0 })
     }
 
     // MARK: Leftovers
