@@ -205,7 +205,6 @@ package final class CacheFolder: Sendable {
     }
 }
 
-/// Why a folder is not used as a cache.
 package enum CacheFolderError: CodedError, Equatable {
     case locked(folder: String, holder: String)
     case file(FileError)

@@ -82,7 +82,6 @@ extension CacheHead {
     }
 }
 
-/// Why a block is not a header.
 enum CacheDamage: Error, Equatable {
     /// It is a folder, for example.
     case kind

@@ -21,7 +21,6 @@ struct CacheIndex: Sendable {
 
     private var numbers: [CacheKey: Int32] = [:]
     private var nodes: [Node] = []
-    /// Nodes without an entry.
     private var free: [Int32] = []
     private var oldest = none
     private var newest = none

@@ -23,7 +23,6 @@ package struct CacheRecord: CachedRecord {
 
     /// The requested URL, in the form in which it may be shown.
     package var url: ByteString
-    /// The validators for a conditional request.
     package var validators: Validators
     /// When the response arrived or was last confirmed.
     package var received: Int

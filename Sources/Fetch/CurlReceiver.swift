@@ -95,7 +95,6 @@ private func receiver(_ user: UnsafeMutableRawPointer?) -> CurlReceiver? {
     user.map { Unmanaged<CurlReceiver>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// libcurl's write callback.
 private func receive(
     bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, user: UnsafeMutableRawPointer?
 ) -> Int {

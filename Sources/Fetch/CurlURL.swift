@@ -44,7 +44,6 @@ final class CurlURL {
 
     var hasUser: Bool { Self.part(handle, CURLUPART_USER) != nil }
 
-    /// Takes over the user and the password of another URL.
     func takeUser(of other: CurlURL) {
         for part in [CURLUPART_USER, CURLUPART_PASSWORD] {
             // In its original form, including escapes.

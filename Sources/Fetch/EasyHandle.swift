@@ -7,10 +7,8 @@ import DarkroomCore
 final class EasyHandle: CurlReceiver {
     /// nil between transfers.
     private(set) var transfer: Transfer?
-    /// The pool in which it runs.
     weak var pool: MultiHandle?
 
-    /// nil if there is no memory.
     init?() {
         guard let curl = curl_easy_init() else { return nil }
         super.init(curl)
@@ -87,7 +85,6 @@ private func watchWire(
     return 0
 }
 
-/// libcurl's progress callback.
 private func watchLength(
     user: UnsafeMutableRawPointer?, downloadLength: curl_off_t, downloaded: curl_off_t,
     uploadLength: curl_off_t, uploaded: curl_off_t

@@ -1,6 +1,5 @@
 import DarkroomCore
 
-/// The journal records of the cache.
 extension EventLog {
     package func cacheOpened(_ contents: CacheContents, _ path: String, limit: Int) {
         say(

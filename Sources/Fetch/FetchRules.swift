@@ -26,7 +26,6 @@ package struct FetchRules: Sendable, Equatable {
         self.headers = headers
     }
 
-    /// Why something may not be fetched.
     package struct Refusal: Sendable, Equatable {
         package var code: FetchError.Code
         /// The text that follows the URL in a message. It contains only the host of the URL.

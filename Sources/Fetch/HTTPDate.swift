@@ -58,7 +58,6 @@ extension HTTPDate: CustomStringConvertible {
     ]
 }
 
-/// Reads a whole text in lower case as a date.
 private struct Scanner {
     var rest: ArraySlice<UInt8>
 

@@ -56,6 +56,5 @@ enum HTTPField {
 }
 
 extension UInt8 {
-    /// Whether it is a letter or a decimal digit of ASCII.
     var isLetterOrDigit: Bool { isDigit || asciiLowercased &- UInt8(ascii: "a") < 26 }
 }

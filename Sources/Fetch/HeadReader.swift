@@ -6,11 +6,8 @@ struct HeadReader {
     enum Progress: Sendable, Equatable {
         /// The final header is not complete yet, or was complete before this line.
         case more
-        /// This line completes the final header.
         case whole
-        /// All lines together are longer than the limit.
         case tooLarge
-        /// The status line is invalid.
         case noStatus
     }
 

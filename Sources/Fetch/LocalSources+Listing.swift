@@ -10,7 +10,6 @@ extension LocalSources {
         /// The sources of the files, sorted by the bytes of their names. Those in a root are absolute, so that no other
         /// root is tried for them.
         case sources([ByteString])
-        /// Why there is none.
         case nothing(String)
         /// There are more files than the limit, or too many entries in the folder.
         case tooMany

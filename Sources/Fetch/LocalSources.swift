@@ -15,7 +15,6 @@ import SystemPackage
 package struct LocalSources: Sendable, Equatable {
     /// Absolute paths, which are tried in this order. If the list is empty, no local source is allowed.
     package var roots: [String]
-    /// The maximum size of a file, in bytes.
     package var maximumBytes: Int64
     /// The names that no listing of a folder has.
     package var ignored = IgnoredNames.standard
@@ -69,10 +68,8 @@ package struct LocalSources: Sendable, Equatable {
         /// What the file was when it was opened.
         package let information: stat
 
-        /// Its size at that time.
         package var bytes: Int64 { Int64(information.length) }
 
-        /// Passes on the ownership of the descriptor.
         package consuming func takeDescriptor() -> Descriptor { descriptor }
     }
 
@@ -99,7 +96,6 @@ package struct LocalSources: Sendable, Equatable {
         }
     }
 
-    /// Opens the file `path`, wherever it is.
     private func open(
         _ path: String, from base: String, _ shown: RedactedURL
     ) throws(FetchError) -> OpenedFile {

@@ -15,7 +15,6 @@ package struct OriginHeadersFile {
     package private(set) var problems: [String] = []
     /// Whether the mode of the file lets every user of the machine read it.
     package private(set) var isExposed = false
-    /// Whether the file does not exist.
     package private(set) var isMissing = false
 
     private let path: String

@@ -18,7 +18,6 @@ package final class PostRequest: CurlReceiver {
     private let settings: TransferSettings
     private var reader = HeadReader()
     private var bodyBytes = 0
-    /// The rule that refused the last address.
     private var refusal: FetchRules.Refusal?
     private var hasOpenedSocket = false
 

@@ -98,7 +98,6 @@ extension Substring.UTF8View {
         return Number(Substring(text))
     }
 
-    /// Takes a character from the beginning, if it is this one.
     fileprivate mutating func passes(_ character: Unicode.Scalar) -> Bool {
         guard let first, first == UInt8(ascii: character) else { return false }
         removeFirst()

@@ -5,7 +5,6 @@ import DarkroomCore
 ///
 /// Two sources are equal if their texts have the same bytes.
 package enum SourceReference: Sendable {
-    /// `http://…` or `https://…`.
     case remote(RemoteURL)
     case local(LocalPath)
     /// A text that names no picture. Only its image fails, with this error, and only when its turn comes.
@@ -152,7 +151,6 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
         text.utf8.dropFirst("http".utf8.count).first == UInt8(ascii: ":") ? "http" : "https"
     }
 
-    /// The part between `//` and the path.
     var authority: ByteString {
         let rest = text.utf8.dropFirst(scheme.utf8.count + "://".utf8.count)
         return ByteString(rest.prefix { !"/?#".utf8.contains($0) })

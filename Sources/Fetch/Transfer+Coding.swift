@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// The errors of bodies with content codings.
 extension Transfer {
     /// The error of a body whose coding has an unknown name, and that does not begin like a picture.
     var failureOfBeginning: FetchError? {

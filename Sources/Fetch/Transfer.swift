@@ -20,7 +20,6 @@ final class Transfer {
     private let first: Hop
     private(set) var redirects = 0
     private(set) var cookies = ReceivedCookies()
-    /// The number of connections that were made.
     var connections = 0
 
     // Of the current request.
@@ -76,7 +75,6 @@ final class Transfer {
     /// The rest of the time for the whole transfer.
     var timeLeft: Duration { settings.limits.total - (ContinuousClock.now - started) }
 
-    /// The header fields in addition to libcurl's own.
     func requestFields() -> [(name: String, value: String)] {
         hop.fields(
             headers: settings.rules.headers, cookies: &cookies, validators: validators,
@@ -141,7 +139,6 @@ final class Transfer {
         }
     }
 
-    /// The error at the end of the total time.
     var timeout: FetchError {
         FetchError(
             .timeout,
@@ -151,7 +148,6 @@ final class Transfer {
 
     // MARK: Callbacks
 
-    /// Reads a line of a header.
     func take(line: UnsafeRawBufferPointer) -> Progress {
         switch reader.take(line, limit: settings.limits.maxHeaderBytes) {
         case .more: return .goOn
@@ -205,7 +201,6 @@ final class Transfer {
         }
     }
 
-    /// Takes a piece of a body.
     func take(_ piece: UnsafeRawBufferPointer) -> Bool {
         guard let plan else {
             return fail(.badResponse, "the body begins before the end of the response header")
@@ -234,7 +229,6 @@ final class Transfer {
         return decoder != nil
     }
 
-    /// Takes a decoded piece of the body.
     private func take(content piece: UnsafeRawBufferPointer) -> Bool {
         let limit = settings.limits.bytes
         guard body.bytes + Int64(piece.count) <= limit else { return failTooLarge() }
@@ -343,7 +337,6 @@ final class Transfer {
         return resume
     }
 
-    /// Records why the transfer does not continue.
     private func stop(_ code: FetchError.Code, _ words: String) -> Progress {
         _ = fail(code, words)
         return .stop

@@ -115,7 +115,6 @@ extension FetchError {
     }
 }
 
-/// The thread's main function.
 private func runLoop(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
     withUTF8Locale { Unmanaged<TransferLoop>.fromOpaque(argument).takeRetainedValue().run() }

@@ -15,7 +15,6 @@ final class TransferLoop {
     private var lastPool: UInt32 = 0
     private var settings: TransferSettings
     private var running: [TransferID: (handle: EasyHandle, pool: MultiHandle)] = [:]
-    /// Handles without a transfer, for reuse.
     private var idle: [EasyHandle] = []
 
     init(

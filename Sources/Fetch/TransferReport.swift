@@ -7,7 +7,6 @@ package struct TransferReport: Sendable {
     package var effectiveURL: RedactedURL
     /// Identifies the URL that answered without containing it: nil for the requested URL, a digest after redirects.
     package var target: String?
-    /// The header of the final response.
     package var response: ResponseHead
     /// Whether the server has confirmed the validators of the request; then there is no body.
     package var isNotModified: Bool

@@ -43,7 +43,6 @@ package struct PartialBody: Sendable, Equatable {
     /// The validator for If-Range, which the server must confirm: a strong entity tag, or a modification date that is
     /// strong according to RFC 9110, section 8.8.2.2.
     package var validator: ByteString
-    /// The CRC-32 of these bytes.
     package var crc32: UInt32
     /// The length of the whole body, if the server has told it.
     package var total: Int64?

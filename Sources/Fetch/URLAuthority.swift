@@ -1,6 +1,5 @@
 import DarkroomCore
 
-/// Why a text is invalid.
 package struct TextProblem: Error, Sendable, Equatable {
     package let message: String
 

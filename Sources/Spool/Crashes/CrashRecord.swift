@@ -10,7 +10,6 @@ import DarkroomAnswer
 struct CrashRecord: Equatable, Sendable {
     static let length = Int(DARKROOM_CRASH_RECORD)
     static let markLength = Int(DARKROOM_CRASH_MARK)
-    /// The mark of an unused record.
     static let free = padded("free", to: markLength)
 
     /// nil while no crash has written to it: the picture is still being filtered, or something else ended the process.
@@ -26,7 +25,6 @@ struct CrashRecord: Equatable, Sendable {
 
     private static let running = "running"
 
-    /// The bytes of the mark.
     var mark: [UInt8] { Self.padded(cause?.rawValue ?? Self.running, to: Self.markLength) }
 
     /// The bytes in the file. An ID that does not fit is cut, and then refers to no batch.

@@ -166,7 +166,6 @@ package struct OriginalsFolder {
         return try picture.isHeld(by: place, as: name) ? .promised : nil
     }
 
-    /// Whether the promised file has its name.
     package func isPlaced(
         _ picture: TakenPicture, _ promise: OriginalPromise
     ) throws(FileError) -> Bool {

@@ -20,15 +20,12 @@ package struct Candidate: Sendable {
 
 /// What to do with a file in the inbox.
 package enum Verdict: Sendable {
-    /// It does not exist any more.
     case gone
     /// It is never taken in its current form.
     case ignored(SkipReason)
     /// It may be incomplete; examine it again when it has not changed for the settle time.
     case settling(FileIdentity)
-    /// It cannot be read now.
     case unreadable(FileError)
-    /// A control file.
     case control(ControlRequest)
     /// The daemon is stopping, and the file was not read completely.
     case interrupted

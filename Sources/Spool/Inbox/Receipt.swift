@@ -147,7 +147,6 @@ package enum Receipt {
         FaultPoint.receiptSynced.pass()
     }
 
-    /// Renames the folder to `outbox/ID`.
     package static func place(_ folders: BatchFolders) throws(FileError) {
         let id = FileName(folders.id)
         try folders.spool.active.rename(
@@ -260,7 +259,6 @@ package enum Receipt {
 }
 
 extension Directory {
-    /// Whether the file exists and has this content.
     package func holds(_ bytes: [UInt8], as name: FileName) throws(FileError) -> Bool {
         guard let found = try information(of: name), found.isRegularFile,
             found.length == bytes.count

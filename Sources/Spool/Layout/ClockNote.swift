@@ -23,7 +23,6 @@ package struct ClockNote {
         }
     }
 
-    /// Replaces the file as a whole.
     package func write(_ trust: ClockTrust, durably: Bool) throws(FileError) {
         guard let data = try? JSONEncoder().encode(trust) else { return }
         let new: FileName = "clock.new"

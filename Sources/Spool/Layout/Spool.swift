@@ -56,7 +56,6 @@ package final class Spool: Sendable {
     var victim: CrashVictim { run == nil ? .daemon : .run }
     /// Whether nothing can be written. Only the spool of a run may be opened then, to look at what it has done.
     package let isReadOnly: Bool
-    /// The folders of ended batches that are removed in the background.
     package let ended: EndedFolders
     /// Whether the pictures of submitted folders stay in their answers (`retention.originals`).
     package let keepsOriginals = Atomic(false)
@@ -198,9 +197,7 @@ package final class Spool: Sendable {
     }
 }
 
-/// Why a spool cannot be used.
 package enum SpoolError: CodedError, Equatable {
-    /// Another daemon works on the spool.
     case locked(spool: String, holder: String)
     case file(FileError)
     /// The daemon has no access to the folder; `remedy` tells what an administrator has to do.

@@ -11,7 +11,6 @@ import SystemPackage
 package enum StagedFolders {
     private static let prefix = ".darkroom-"
 
-    /// A new name for this process.
     package static func newName() -> FileName {
         FileName("\(prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))")
     }

@@ -94,7 +94,6 @@ package struct StatusFile: Sendable {
         }
     }
 
-    /// What is written at once, in bytes.
     private static let piece = 64 << 10
 
     /// An answer that is final promises its outputs, and a restart does not finish their renames.
@@ -117,7 +116,6 @@ package struct StatusFile: Sendable {
         _ = try placeInOpened()
     }
 
-    /// - Returns: the folder of the answer.
     private func placeInOpened() throws(FileError) -> Directory {
         let outbox = try folders.restoredOutbox()
         try active.rename(name, to: outbox, as: BatchFile.status, replacing: true)

@@ -30,7 +30,6 @@ package struct SubmittedFile {
 
     private static let prefix = Array("submitted-".utf8)
 
-    /// The name that its submitter gave it.
     let name: FileName
     /// The folder that contains it now, and its name there.
     let folder: Directory
@@ -66,7 +65,6 @@ package struct SubmittedFile {
         isFolder || prefix.count + name.bytes.count > Int(NAME_MAX)
     }
 
-    /// Its place in `active/ID`.
     static func place(of name: FileName, isFolder: Bool) -> FileName {
         needsFolder(name, isFolder: isFolder)
             ? folderName / name : FileName(bytes: prefix + name.bytes)

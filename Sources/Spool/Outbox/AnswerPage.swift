@@ -120,7 +120,6 @@ package struct AnswerPage: Sendable {
         try file.write([UInt8(ascii: ".")], path: path)
     }
 
-    /// The previews of earlier pages.
     private func formerPages(in active: Directory) throws(FileError) -> [Directory] {
         let places = [
             (active, BatchFile.formerPage), (try folders.restoredOutbox(), BatchFile.page),
@@ -131,7 +130,6 @@ package struct AnswerPage: Sendable {
         }
     }
 
-    /// Takes an earlier page out of the outbox.
     private func withdraw(to active: Directory) throws(FileError) {
         let outbox = try folders.restoredOutbox()
         guard try outbox.exists(BatchFile.page) else { return }
@@ -149,7 +147,6 @@ package struct AnswerPage: Sendable {
 extension AnswerPage {
     // MARK: A page in an answer
 
-    /// Whether `answer` has a page.
     package static func isThere(in answer: Directory) -> Bool {
         guard let page = try? Directory(BatchFile.page, in: answer) else { return false }
         return (try? page.exists(marker)) == true

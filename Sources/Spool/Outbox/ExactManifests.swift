@@ -30,7 +30,6 @@ package struct ExactManifests {
         FileName("\(id).\(format.rawValue)")
     }
 
-    /// The folder; nil if there is none.
     private func folder() throws(FileError) -> Directory? {
         return try ifExists { () throws(FileError) in
             try Directory(Self.folderName, in: spool.root)
@@ -72,7 +71,6 @@ package struct ExactManifests {
         if durably { try sync(id, format) }
     }
 
-    /// Waits until a manifest is on the disk.
     func sync(_ id: String, _ format: ManifestFormat) throws(FileError) {
         guard let folder = try folder() else { return }
         let name = Self.name(id, format)
@@ -143,7 +141,6 @@ package struct ExactManifests {
 }
 
 extension ExactManifests {
-    /// Why a retry is refused.
     package static let goneReason =
         "the copy of its manifest has *** for users, passwords and queries of URLs, and the exact one is gone from "
         + "the spool; submit the manifest again [\(Failure.Code.manifestRedacted.rawValue)]"

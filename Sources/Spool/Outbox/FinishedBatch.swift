@@ -18,7 +18,6 @@ package struct FinishedBatch: Sendable {
     /// When the last status was written, by the clock of the file system, in seconds since 1970.
     let written: Double
 
-    /// What an entry of the outbox is.
     package enum Reading: Sendable {
         case finished(FinishedBatch)
         case unfinished

@@ -6,7 +6,6 @@ import SystemPackage
 /// The outbox of a spool as those see it who read the answers: without the lock of the spool and without any right of the
 /// daemon.
 package struct Outbox: Sendable {
-    /// The folder of the spool.
     private let root: Directory
 
     package init(of root: Directory) {

@@ -5,7 +5,6 @@ import Glibc
 
 /// The content of `active`: the folders of batches, and everything else.
 package struct ActiveFolder {
-    /// The IDs of the batches, sorted.
     private(set) var ids: [String] = []
     /// The IDs whose folders a claim has created but not filled.
     package private(set) var empty: [String] = []

@@ -16,7 +16,6 @@ package struct Recovery: Sendable {
         self.durably = durably
     }
 
-    /// The result for one folder.
     package enum Finding: Sendable {
         /// It had no manifest, because the claim had not moved it yet. The folder is removed.
         case empty
@@ -33,10 +32,8 @@ package struct Recovery: Sendable {
         case unfinished(PreparedBatch)
     }
 
-    /// The IDs of the batches in `active`, sorted.
     package func ids() throws(FileError) -> [String] { try ActiveFolder(of: spool).ids }
 
-    /// Handles one folder.
     package func recover(_ id: String) throws(FileError) -> Finding {
         let folders = BatchFolders(spool: spool, id: id)
         let active: Directory

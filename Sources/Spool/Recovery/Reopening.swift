@@ -35,7 +35,6 @@ package struct Reopening {
         case isInWork
         case isRejected
         case refused(owner: UInt32?)
-        /// It cannot be repeated, for this reason.
         case unusable(String)
     }
 

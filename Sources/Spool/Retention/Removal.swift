@@ -28,7 +28,6 @@ package struct Removal {
         case removed(FileName)
         case isInWork
         case refused(owner: UInt32?)
-        /// It stays, for this reason.
         case unusable(String)
     }
 
