@@ -107,13 +107,7 @@ extension FetchError.Code {
         case .resolveFailed, .connectFailed, .timeout, .stalled, .truncated, .connectionLost,
             .connectionReset:
             true
-        case .unsupportedScheme, .badURL, .hostForbidden, .addressForbidden, .tlsFailed,
-            .tooManyRedirects, .httpStatus, .headerTooLarge, .tooLarge, .lengthMismatch,
-            .badResponse,
-            .htmlPage, .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing,
-            .sourceGone, .sourceForbidden,
-            .sourceUnreadable, .notAFile, .cancelled, .transferFailed:
-            false
+        default: false
         }
     }
 }

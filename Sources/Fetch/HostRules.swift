@@ -35,7 +35,8 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
         let isBeneath = ByteString(text).hasPrefix("*.")
         let host = Substring(isBeneath ? text.utf8.dropFirst(2) : text.utf8[...])
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
-            throw Problem("\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
+            throw Problem(
+                "\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
         }
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw Problem("\"\(text)\": write an international name in its ASCII form, xn--…")

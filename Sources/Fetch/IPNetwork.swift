@@ -36,13 +36,15 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
             digits.allSatisfy(\.isDigit),
             let length = Int(parts[1]), (offset...offset + address.family.bits).contains(length)
         else {
-            throw Problem("\(Self.quoted(text)): after the / there must be a number from \(offset) to "
+            throw Problem(
+                "\(Self.quoted(text)): after the / there must be a number from \(offset) to "
                     + "\(offset + address.family.bits)")
         }
         self.init(base: address, prefix: length - offset)
         // 10.1.2.3/8 may mean the network or the single host; this code does not guess.
         guard base == address else {
-            throw Problem("\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
+            throw Problem(
+                "\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
                     + "network, or \(address) for the single address")
         }
     }

@@ -76,21 +76,18 @@ package final class PostRequest: CurlReceiver {
     ///
     /// - Parameter file: another descriptor whose input ends the wait; negative for none.
     package func wait(seconds: Double, beside file: CInt) -> Outcome? {
+        if let outcome = perform() { return outcome }
+        var other = curl_waitfd(fd: file, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+        let milliseconds = CInt(max(1, min(seconds * 1000, 60_000)))
+        curl_multi_poll(multi, &other, file < 0 ? 0 : 1, milliseconds, nil)
+        return perform()
+    }
+
+    private func perform() -> Outcome? {
         var running: CInt = 0
         guard curl_multi_perform(multi, &running) == CURLM_OK else {
             return .failed("\(hop.shown): the request cannot be continued")
         }
-        if let outcome { return outcome }
-        var other = curl_waitfd(fd: file, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        let milliseconds = CInt(max(1, min(seconds * 1000, 60_000)))
-        curl_multi_poll(multi, &other, file < 0 ? 0 : 1, milliseconds, nil)
-        guard curl_multi_perform(multi, &running) == CURLM_OK else {
-            return .failed("\(hop.shown): the request cannot be continued")
-        }
-        return outcome
-    }
-
-    private var outcome: Outcome? {
         var left: CInt = 0
         guard let message = curl_multi_info_read(multi, &left)?.pointee,
             message.msg == CURLMSG_DONE

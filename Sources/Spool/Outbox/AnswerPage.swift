@@ -78,21 +78,16 @@ package struct AnswerPage: Sendable {
     ) throws {
         let active = try folders.active()
         try countAttempt(in: active)
-        do {
-            let former = try formerPages(in: active)
-            let page = try active.folder(BatchFile.page)
-            let previews = try page.folder(Self.previews)
-            try write(page, PreviewFolders(active: active, new: previews, former: former))
-            try page.write(Self.markerContent, to: Self.marker, replacing: true, durably: false)
-            FaultPoint.pageMade.pass()
-            try withdraw(to: active)
-            try active.rename(BatchFile.page, to: folders.restoredOutbox(), as: BatchFile.page)
-            FaultPoint.pageMoved.pass()
-        } catch {
-            try? active.remove(BatchFile.pageAttempts)
-            throw error
-        }
-        try? active.remove(BatchFile.pageAttempts)
+        defer { try? active.remove(BatchFile.pageAttempts) }
+        let former = try formerPages(in: active)
+        let page = try active.folder(BatchFile.page)
+        let previews = try page.folder(Self.previews)
+        try write(page, PreviewFolders(active: active, new: previews, former: former))
+        try page.write(Self.markerContent, to: Self.marker, replacing: true, durably: false)
+        FaultPoint.pageMade.pass()
+        try withdraw(to: active)
+        try active.rename(BatchFile.page, to: folders.restoredOutbox(), as: BatchFile.page)
+        FaultPoint.pageMoved.pass()
     }
 
     /// Takes a page of an earlier end out of the answer, if this end gets none: it shows other states and pictures. It goes

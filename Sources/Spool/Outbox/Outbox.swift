@@ -83,14 +83,9 @@ package struct Outbox: Sendable {
 
     /// The status of a batch without its images, of which there may be 100,000; nil if the folder is not an answer.
     package static func frame(in folder: Directory) throws(ReadingError) -> Status? {
-        let status: Status?
-        do throws(FileError) {
-            status = try Status(frameIn: folder)
-        } catch {
-            if error.errno == .noSuchFileOrDirectory { return nil }
-            throw .file(error)
-        }
-        guard let status else { throw .unreadableStatus(in: folder) }
+        let found = try readIfExists { () throws(FileError) in try Status(frameIn: folder) }
+        guard let found else { return nil }
+        guard let status = found else { throw .unreadableStatus(in: folder) }
         return status
     }
 }

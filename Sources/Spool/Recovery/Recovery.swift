@@ -36,10 +36,8 @@ package struct Recovery: Sendable {
 
     package func recover(_ id: String) throws(FileError) -> Finding {
         let folders = BatchFolders(spool: spool, id: id)
-        let active: Directory
-        do {
-            active = try folders.active()
-        } catch  where error.errno == .noSuchFileOrDirectory {
+        let found = try ifExists { () throws(FileError) in try folders.active() }
+        guard let active = found else {
             guard let status = try answer(of: folders), !status.state.isFinal else {
                 return .finished(givenBack: nil)
             }

@@ -14,15 +14,7 @@ import DarkroomCore
 /// | the files removed, then the folder          | the same, as with those that `Retention` has removed |
 ///
 /// Nothing is written, so a full disk does not prevent it.
-package struct Removal {
-    let spool: Spool
-    let durably: Bool
-
-    package init(spool: Spool, durably: Bool) {
-        self.spool = spool
-        self.durably = durably
-    }
-
+package enum Removal {
     package enum Outcome: Sendable, Equatable {
         /// The answer is in `active` under this name, and its files may be removed.
         case removed(FileName)
@@ -31,7 +23,9 @@ package struct Removal {
         case unusable(String)
     }
 
-    package func remove(_ id: String, _ request: ControlRequest) throws(FileError) -> Outcome {
+    package static func remove(
+        _ id: String, _ request: ControlRequest, in spool: Spool, durably: Bool
+    ) throws(FileError) -> Outcome {
         let batch: FinishedBatch
         switch try FinishedBatch.read(FileName(id), in: spool.outbox) {
         case .finished(let finished): batch = finished

@@ -116,9 +116,9 @@ extension Scheduler {
     private func removeNow(
         _ id: String, _ request: ControlRequest, answered: @Sendable (Removal.Outcome) -> Void
     ) -> RefusedWrites.Result {
-        let removal = Removal(spool: spool, durably: settings.isDurable)
         do throws(FileError) {
-            let outcome = try removal.remove(id, request)
+            let outcome = try Removal.remove(
+                id, request, in: spool, durably: settings.isDurable)
             if case .removed = outcome { log.obeyed(id: id, request.record) }
             answered(outcome)
             return .undecided

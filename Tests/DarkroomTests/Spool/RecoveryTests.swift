@@ -33,11 +33,19 @@ import Testing
         try folders.active().write(Array(text.utf8), to: "manifest.json", durably: false)
     }
 
-    /// A batch that has its receipt.
+    /// A batch that has its receipt, and then these records in its journal.
     @discardableResult
-    private func begin() throws -> PreparedBatch {
+    private func begin(_ records: JournalRecord...) throws -> PreparedBatch {
         try leaveClaim()
-        return try resume()
+        let prepared = try resume()
+        if !records.isEmpty { try journal(records) }
+        return prepared
+    }
+
+    private func claimed(as name: FileName, _ reading: ManifestReading) -> ClaimedManifest {
+        ClaimedManifest(
+            folders: folders, name: name, format: .json, received: Clock.timestamp,
+            reading: reading)
     }
 
     private func journal(_ records: [JournalRecord]) throws {
@@ -78,9 +86,9 @@ import Testing
 
     /// Whatever the last daemon has left, an unfinished batch has the progress that its journal proves.
     @Test(arguments: ["", "{", "missing", "old"]) func writesTheProgressAnew(left: String) throws {
-        let first = try begin()
+        let first = try begin(
+            .ended(index: 0, .filtered("a")), .commanded(ControlRecord(.hold, uid: 1)))
         let outbox = try folders.outbox()
-        try journal([.ended(index: 0, .filtered("a")), .commanded(ControlRecord(.hold, uid: 1))])
         switch left {
         case "missing": break
         case "old": folders.writeProgress(BatchProgress(of: first.status))
@@ -135,13 +143,12 @@ import Testing
             }
         }
         try spool.active.makeDirectory("unfinished")
-        let outdated = OutdatedProgress(spool: spool, isStopped: { false })
-        #expect(try outdated.remove() == 2)
+        #expect(try OutdatedProgress.remove(from: spool) { false } == 2)
         let left = try ids.filter {
             try Directory(FileName($0), in: spool.outbox).exists(BatchFile.progress)
         }
         #expect(left == ["right", "unfinished"])
-        #expect(try OutdatedProgress(spool: spool, isStopped: { true }).remove() == 0)
+        #expect(try OutdatedProgress.remove(from: spool) { true } == 0)
     }
 
     // MARK: States
@@ -231,10 +238,7 @@ import Testing
         let place = try submit("y.json", hasFolder: hasFolder)
         if isAnswered {
             let reading = try small.examination.read(place, .json, in: folders.active())
-            let claimed = ClaimedManifest(
-                folders: folders, name: "y.json", format: .json, received: Clock.timestamp,
-                reading: reading)
-            _ = try Receipt.issue(for: claimed, durably: true)
+            _ = try Receipt.issue(for: claimed(as: "y.json", reading), durably: true)
         }
         switch try small.recover("x") {
         case .finished(let name) where isAnswered: #expect(name == "y.json")
@@ -318,9 +322,7 @@ import Testing
         let text = Array(#"{"imagse": []}"#.utf8)
         try leaveClaim(#"{"imagse": []}"#)
         let reading = try recovery.examination.read("manifest.json", .json, in: folders.active())
-        let claimed = ClaimedManifest(
-            folders: folders, name: "x.json", format: .json, received: Clock.timestamp,
-            reading: reading)
+        let claimed = claimed(as: "x.json", reading)
         // Whoever issues it again, because the disk was full, does so from what is there.
         for _ in 0..<2 {
             try Receipt.issue(
@@ -332,9 +334,8 @@ import Testing
     }
 
     @Test func doesOnlyWhatTheJournalLacks() throws {
-        try begin()
+        try begin(.ended(index: 0, .filtered("a")))
         let active = try folders.active()
-        try journal([.ended(index: 0, .filtered("a"))])
         try active.write([1], to: BatchFile.output(0), durably: false)
         try active.write([2], to: BatchFile.output(1), durably: false)
         try active.write([3], to: BatchFile.source(1), durably: false)
@@ -349,9 +350,8 @@ import Testing
 
     /// The journal's record of an image vouches for the pixels that it has handed over.
     @Test func keepsThePixelsOfImagesThatAreFiltered() throws {
-        try begin()
+        try begin(.ended(index: 0, .filtered("a")))
         let active = try folders.active()
-        try journal([.ended(index: 0, .filtered("a"))])
         // Those of image 1 are of work that was not recorded; there is no image 2; the rest was being written.
         let scrap: [FileName] = [
             BatchFile.pixels(1), BatchFile.pixels(2), BatchFile.newPixels(0),
@@ -370,8 +370,7 @@ import Testing
     }
 
     @Test func takesAnOutputThatIsNotThereForOneThatSomeoneFetched() throws {
-        try begin()
-        try journal([.ended(index: 0, .filtered("a"))])
+        try begin(.ended(index: 0, .filtered("a")))
         let prepared = try resume()
         #expect(prepared.status.counts.filtered == 1)
         #expect(try !folders.outbox().exists("a.png"))
@@ -379,9 +378,8 @@ import Testing
 
     /// As after an outbox that was exchanged for another folder. The next start, which finds the new answer, agrees.
     @Test func repeatsImagesWhoseOutputsWentAwayWithTheAnswer() throws {
-        try begin()
+        try begin(.ended(index: 0, .filtered("a")), .ended(index: 1, .filtered("b")))
         let active = try folders.active()
-        try journal([.ended(index: 0, .filtered("a")), .ended(index: 1, .filtered("b"))])
         try active.write([2], to: BatchFile.output(1), durably: false)
         try spool.outbox.rename("x", to: spool.root, as: "away")
         for _ in 1...2 {
@@ -397,8 +395,7 @@ import Testing
 
     /// Only the status is gone, so the outputs are still those of the journal.
     @Test func keepsImagesWhoseOutputsAreThereWithoutAStatus() throws {
-        try begin()
-        try journal([.ended(index: 0, .filtered("a"))])
+        try begin(.ended(index: 0, .filtered("a")))
         try folders.outbox().write([1], to: "a.png", durably: false)
         try folders.outbox().remove("status.json")
         let status = try resume().status
@@ -406,8 +403,7 @@ import Testing
     }
 
     @Test func remembersACancellation() throws {
-        try begin()
-        try journal([.cancelled])
+        try begin(.cancelled)
         #expect(try resume().control == .cancelled)
     }
 
@@ -439,9 +435,7 @@ import Testing
 
     @Test func keepsTheLastSixteenCommands() throws {
         var status = Receipt.status(
-            of: ClaimedManifest(
-                folders: folders, name: "x.json", format: .json, received: "r",
-                reading: recovery.examination.reading(of: Self.text)))
+            of: claimed(as: "x.json", recovery.examination.reading(of: Self.text)))
         for index in 0..<20 { status.note(ControlRecord(.hold, time: "\(index)", uid: 0)) }
         #expect(status.commands?.map(\.time) == (4..<20).map { "\($0)" })
     }
@@ -484,11 +478,15 @@ import Testing
         #expect(try spool.active.names().isEmpty)
     }
 
-    @Test func goesByTheCopyWhenTheManifestWasChangedAfterTheClaim() throws {
-        try begin()
-        try folders.active().write(
+    private func exchangeManifest(in folder: Directory) throws {
+        try folder.write(
             Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
             durably: false)
+    }
+
+    @Test func goesByTheCopyWhenTheManifestWasChangedAfterTheClaim() throws {
+        try begin()
+        try exchangeManifest(in: folders.active())
         #expect(try resume().manifest.images.map(\.name) == ["a", "b"])
     }
 
@@ -496,9 +494,7 @@ import Testing
     @Test func endsABatchWhoseManifestIsAnother() throws {
         try begin()
         for folder in [try folders.active(), try folders.outbox()] {
-            try folder.write(
-                Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
-                durably: false)
+            try exchangeManifest(in: folder)
         }
         guard case .removed(let last) = try recovery.recover("x") else { throw Unexpected() }
         #expect(last.images.map(\.name) == ["a", "b"])
@@ -512,10 +508,8 @@ import Testing
 
     /// The journal has decided on a rename that a stranger's file stands in the way of.
     @Test func overwritesNothing() throws {
-        try begin()
-        let active = try folders.active()
-        try active.write([1], to: BatchFile.output(0), durably: false)
-        try journal([.ended(index: 0, .filtered("a"))])
+        try begin(.ended(index: 0, .filtered("a")))
+        try folders.active().write([1], to: BatchFile.output(0), durably: false)
         try folders.outbox().write([7], to: "a.png", durably: false)
         for _ in 0..<2 {
             let image = try resume().status.images[0]
@@ -536,8 +530,7 @@ import Testing
 
     /// Nothing is left to go on with, so that the batch ends.
     @Test(arguments: [true, false]) func endsABatchThatWasRemoved(wholeFolder: Bool) throws {
-        try begin()
-        try journal([.ended(index: 0, .filtered("a"))])
+        try begin(.ended(index: 0, .filtered("a")))
         try folders.outbox().remove("manifest.json")
         if wholeFolder {
             try spool.active.removeTree("x")

@@ -14,13 +14,7 @@ import Testing
         _ id: String, _ state: BatchState = .completed, called: String? = nil,
         uid: UInt32? = owner
     ) throws {
-        let status = Status(
-            id: called ?? id,
-            manifest: .init(
-                name: "\(id).json", file: "manifest.json", sha256: "", bytes: 0, uid: uid),
-            state: state,
-            times: .init(received: "", finished: state.isFinal ? Clock.timestamp : nil),
-            images: [ImageStatus(name: "a", source: "a", state: .filtered)])
+        let status = Status(of: called ?? id, state, uid: uid, images: [.filtered("a")])
         try spool.outbox.makeDirectory(FileName(id))
         let folder = try answer(id)
         try folder.write(status.encoded(), to: "status.json", durably: false)
@@ -39,8 +33,8 @@ import Testing
         information.st_uid = uid
         information.st_ctim.tv_sec = Int(Clock.wall - age)
         let file = try #require(ControlFile(FileName("\(id).remove")))
-        return try Removal(spool: spool, durably: true).remove(
-            id, ControlRequest(file, information))
+        return try Removal.remove(
+            id, ControlRequest(file, information), in: spool, durably: true)
     }
 
     @Test(arguments: [BatchState.completed, .completedWithErrors, .cancelled, .rejected])

@@ -114,6 +114,22 @@ extension ImageStatus.Output {
     }
 }
 
+extension Status {
+    /// One of the batch `id` whose manifest was in the inbox as `id.json`.
+    init(
+        of id: String, _ state: BatchState = .completed, finished: String? = Clock.timestamp,
+        uid: UInt32? = nil, images: [ImageStatus] = []
+    ) {
+        self.init(
+            id: id,
+            manifest: .init(
+                name: "\(id).json", file: "manifest.json", sha256: "", bytes: 0, uid: uid),
+            state: state,
+            times: .init(received: Clock.timestamp, finished: state.isFinal ? finished : nil),
+            images: images)
+    }
+}
+
 extension ImageStatus {
     /// An image that is filtered at the first attempt.
     static func filtered(_ name: String) -> ImageStatus {
