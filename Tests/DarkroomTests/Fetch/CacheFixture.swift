@@ -19,11 +19,14 @@ final class CacheFixture: Sendable {
         log = journal.log(from: .debug)
     }
 
-    /// Opens the cache, as a start does. The one before must be let go of.
-    func open(limit: Int = 1 << 20) throws -> CacheStore<CacheRecord> {
+    /// Opens the cache, as a start does, and keeps these answers. The one before must be let go of.
+    func open(
+        limit: Int = 1 << 20, keeping numbers: ClosedRange<Int>? = nil
+    ) throws -> CacheStore<CacheRecord> {
         let store = CacheStore<CacheRecord>(try folder(), limit: limit, log: log)
         store.start()
         store.settle()
+        if let numbers { for number in numbers { try self.store(number, in: store) } }
         return store
     }
 
@@ -71,14 +74,15 @@ final class CacheFixture: Sendable {
     }
 
     /// Keeps answers in a cache that is let go of.
-    func fill(_ numbers: ClosedRange<Int>) throws {
-        let store = try open()
-        for number in numbers { try self.store(number, in: store) }
+    func fill(_ numbers: ClosedRange<Int>) throws { _ = try open(keeping: numbers) }
+
+    func find(_ number: Int, in store: CacheStore<CacheRecord>) -> CacheEntry<CacheRecord>? {
+        store.find(Self.key(number))
     }
 
     /// What is copied of an answer; nil where there is none that could be.
     func copy(_ number: Int, from store: CacheStore<CacheRecord>) throws -> [UInt8]? {
-        guard let entry = store.find(Self.key(number)) else { return nil }
+        guard let entry = find(number, in: store) else { return nil }
         return try copy(entry, from: store)
     }
 

@@ -47,11 +47,8 @@ import Testing
         ("^.*$", "* is allowed only"), ("ex[a]mple", "character"),
     ])
     func refusesPatterns(pattern: String, words: String) {
-        #expect {
-            try HostPattern(pattern)
-        } throws: { error in
-            (error as? HostPattern.Problem)?.message.contains(words) == true
-        }
+        let problem = #expect(throws: HostPattern.Problem.self) { try HostPattern(pattern) }
+        #expect(problem?.message.contains(words) == true)
     }
 
     @Test func deniesBeforeItAllows() throws {

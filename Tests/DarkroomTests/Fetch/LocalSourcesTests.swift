@@ -12,7 +12,6 @@ import Testing
 
     init() throws {
         scratch = try ScratchDirectory()
-        let base = scratch.url
         let files = [
             "one/a.png": "one", "one/deep/b.png": "deep", "two/a.png": "two", "two/c.png": "c",
             "two/100%?.png": "odd", "outside/secret.png": "secret", "one-more/x.png": "x",
@@ -22,16 +21,13 @@ import Testing
         for (path, content) in files { try scratch.write(content, path) }
         let links = [
             "one/out.png": "../outside/secret.png", "one/out": "../outside",
-            "one/absolute.png": base.appending(path: "one/a.png").path,
+            "one/absolute.png": scratch.path + "/one/a.png",
             "one/within.png": "deep/../a.png", "one/dangling.png": "nowhere.png",
             "one/loop.png": "loop.png", "one/magic.png": "/proc/self/fd/0",
             "root-link": "one",
         ]
-        for (path, target) in links {
-            try FileManager.default.createSymbolicLink(
-                atPath: base.appending(path: path).path, withDestinationPath: target)
-        }
-        mkfifo(base.appending(path: "one/fifo.png").path, 0o600)
+        for (path, target) in links { try scratch.link(path, to: target) }
+        mkfifo(scratch.path + "/one/fifo.png", 0o600)
     }
 
     private func sources(_ resolution: LocalSources.Resolution = .kernel) -> LocalSources {
@@ -43,12 +39,6 @@ import Testing
     /// `BASE` in a path stands for the scratch folder.
     private func path(_ text: String) -> String {
         text.replacingOccurrences(of: "BASE", with: scratch.path)
-    }
-
-    private func content(_ file: borrowing LocalSources.OpenedFile) -> String {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = read(file.descriptor.number, &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
     static let good = [
@@ -72,7 +62,7 @@ import Testing
     ) throws {
         let (source, expected, place) = row
         let file = try sources(resolution).open(path(source))
-        #expect(content(file) == expected)
+        #expect(file.content == expected)
         #expect(file.path == path(place).replacingOccurrences(of: "two//", with: "two/"))
         #expect(file.bytes == Int64(expected.utf8.count))
     }
@@ -94,30 +84,10 @@ import Testing
                 "/proc/self/environ", "/dev/stdin",
             ]
         ),
-        (
-            .notAFile,
-            [
-                "deep", ".", "BASE/one", "fifo.png",
-            ]
-        ),
-        (
-            .sourceUnreadable,
-            [
-                "loop.png", String(repeating: "x", count: 300),
-            ]
-        ),
-        (
-            .tooLarge,
-            [
-                "large.png"
-            ]
-        ),
-        (
-            .badURL,
-            [
-                "", "a\0.png",
-            ]
-        ),
+        (.notAFile, ["deep", ".", "BASE/one", "fifo.png"]),
+        (.sourceUnreadable, ["loop.png", String(repeating: "x", count: 300)]),
+        (.tooLarge, ["large.png"]),
+        (.badURL, ["", "a\0.png"]),
     ]
 
     @Test(arguments: bad, LocalSources.Resolution.allCases)
@@ -141,10 +111,9 @@ import Testing
             ("dangling.png", nil),
         ] as [(String, TIFFPages.Count?)])
     func countsPages(name: String, expected: TIFFPages.Count?) throws {
-        let folder = scratch.url.appending(path: "one")
-        try Data(TIFFMaker(pages: 3).bytes).write(to: folder.appending(path: "pages.tif"))
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.appending(path: "within.tif").path, withDestinationPath: "pages.tif")
+        try Data(TIFFMaker(pages: 3).bytes).write(
+            to: scratch.url.appending(path: "one/pages.tif"))
+        try scratch.link("one/within.tif", to: "pages.tif")
         let limit = TIFFPages.Limit(pages: 10, copies: 10)
         #expect(sources().pages(of: name, limit) == expected)
     }
@@ -170,7 +139,7 @@ import Testing
 
     @Test func passesOverARootThatIsNotThere() throws {
         let roots = LocalSources(roots: ["\(scratch.path)/none", "\(scratch.path)/root-link"])
-        #expect(content(try roots.open("a.png")) == "one")
+        #expect(try roots.open("a.png").content == "one")
     }
 
     /// With everything as root, the kernel's files are still none to be fetched.
@@ -223,12 +192,11 @@ import Testing
         // Others may pass the folder, which a scratch folder does not allow, but not read the file.
         chmod(scratch.path, 0o755)
         chmod(scratch.path + "/one/a.png", 0)
-        #expect {
+        let error = #expect(throws: FetchError.self) {
             try Self.withoutRoot { _ = try sources().open("a.png").bytes }
-        } throws: { error in
-            (error as? FetchError)?.kind == .sourceUnreadable
-                && "\(error)".contains("Permission denied")
         }
+        #expect(error?.kind == .sourceUnreadable)
+        #expect(error?.message.contains("Permission denied") == true)
     }
 
     /// A root that may not be entered is no reason to leave out the next one.
@@ -239,11 +207,10 @@ import Testing
         var bytes: Int64?
         try Self.withoutRoot { bytes = try sources().open("a.png").bytes }
         #expect(bytes == 3)
-        #expect {
+        let error = #expect(throws: FetchError.self) {
             try Self.withoutRoot { _ = try sources().open("none.png").bytes }
-        } throws: { error in
-            (error as? FetchError)?.kind == .sourceUnreadable
         }
+        #expect(error?.kind == .sourceUnreadable)
     }
 
     /// Runs `body`, which does not leave the thread, with a user's rights to files, for root may read

@@ -96,7 +96,7 @@ import Testing
     @Test func answerARedirectToTheSameURL() async throws {
         let origin = try ScriptedOrigin { request in
             request.fields["cookie"] == "c=1"
-                ? TransferRedirectTests.picture()
+                ? .picture()
                 : ScriptedOrigin.Reply([
                     "HTTP/1.1 302 Found", "Location: \(request.path)", "Set-Cookie: c=1; Path=/",
                     "Content-Length: 0",
@@ -114,7 +114,7 @@ import Testing
 
     /// Other origins get none, and pages of errors and hints set none.
     @Test func goNowhereElse() async throws {
-        let other = try ScriptedOrigin { _ in TransferRedirectTests.picture(["Set-Cookie: d=2"]) }
+        let other = try ScriptedOrigin { _ in .picture(["Set-Cookie: d=2"]) }
         let first = try ScriptedOrigin { request in
             ScriptedOrigin.Reply([
                 "HTTP/1.1 302 Found", "Location: \(other.baseURL)/b.png",

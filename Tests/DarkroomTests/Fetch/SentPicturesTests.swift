@@ -12,7 +12,6 @@ import Testing
 
     init() throws {
         scratch = try ScratchDirectory()
-        let manager = FileManager.default
         let files = [
             "sent/a.png": "sent", "sent/home/me/a.png": "home", "sent/large.png": "123456789",
             "root/a.png": "root", "root/b.png": "b", "secret.png": "secret",
@@ -22,12 +21,9 @@ import Testing
             "sent/link.png": "a.png", "sent/linked": "home", "sent/out.png": "../secret.png",
             "sent/absolute.png": "/etc/passwd",
         ]
-        for (path, target) in links {
-            try manager.createSymbolicLink(
-                atPath: scratch.path + "/" + path, withDestinationPath: target)
-        }
+        for (path, target) in links { try scratch.link(path, to: target) }
         for name in ["twice.png", "again.png"] {
-            try manager.linkItem(
+            try FileManager.default.linkItem(
                 atPath: scratch.path + "/secret.png", toPath: "\(scratch.path)/sent/\(name)")
         }
         #expect(mkfifo(scratch.path + "/sent/fifo.png", 0o600) == 0)
@@ -36,12 +32,6 @@ import Testing
 
     private func sources(_ resolution: LocalSources.Resolution) -> LocalSources {
         LocalSources(roots: [scratch.path + "/root"], maximumBytes: 8, resolution: resolution)
-    }
-
-    private func content(_ file: borrowing LocalSources.OpenedFile) -> String {
-        var buffer = [UInt8](repeating: 0, count: 100)
-        let count = read(file.descriptor.number, &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
     /// `BASE` stands for the scratch folder.
@@ -58,7 +48,7 @@ import Testing
         _ row: (source: String, content: String), resolution: LocalSources.Resolution
     ) throws {
         let file = try sources(resolution).open(path(row.source), sent: sent)
-        #expect(content(file) == row.content)
+        #expect(file.content == row.content)
     }
 
     static let bad: [(String, FetchError.Code)] = [
@@ -102,7 +92,7 @@ import Testing
         let sources = sources(.kernel)
         // The root has another picture b.png. Only the absolute path means it.
         let root = try #require(sources.roots.first)
-        #expect(content(try sources.open("\(root)/b.png", sent: .gone)) == "b")
+        #expect(try sources.open("\(root)/b.png", sent: .gone).content == "b")
         for source in ["none.png", "/home/me/a.png", "./b.png", "b.png", "x/../b.png"] {
             let error = #expect(throws: FetchError.self) {
                 _ = try sources.open(source, sent: .gone)

@@ -138,16 +138,6 @@ import Testing
         #expect(outcomes.all.count == 1)
     }
 
-    @Test func operationDefersItsStart() async throws {
-        let fixture = try EngineFixture()
-        let outcomes = Collected<Outcome>()
-        let operation = try fixture.operation(
-            "http://127.0.0.1/", mayStart: { false }, completion: outcomes.add)
-        await OperationQueue().run([operation])
-        #expect(outcomes.all.map(Self.kind) == ["deferred"])
-        #expect(operation.isFinished && !operation.isCancelled)
-    }
-
     @Test(arguments: [
         (TransferOperation.Preparation.deferred, "deferred"), (.unwanted, "unwanted"),
         (.failed(FetchError(.writeFailed, "the disk is full")), "write-failed"),
@@ -162,7 +152,7 @@ import Testing
             prepare: { preparation }, completion: outcomes.add)
         await OperationQueue().run([operation])
         #expect(outcomes.all.map(Self.kind) == [kind])
-        #expect(operation.isFinished)
+        #expect(operation.isFinished && !operation.isCancelled)
     }
 
     @Test func operationCancelsWhileRunning() async throws {
@@ -170,11 +160,12 @@ import Testing
         let fixture = try EngineFixture()
         let outcomes = Collected<Outcome>()
         let started = Collected<Void>()
-        let operation = try fixture.operation(
-            origin.url(.stalled),
-            mayStart: {
+        let request = try fixture.request(origin.url(.stalled))
+        let operation = TransferOperation(
+            engine: fixture.engine, url: request.url,
+            prepare: {
                 started.add(())
-                return true
+                return .transfer(request)
             }, completion: outcomes.add)
         let queue = OperationQueue()
         queue.addOperation(operation)
@@ -233,9 +224,7 @@ import Testing
         do {
             let request = try fixture.request("http://127.0.0.1:\(unusedPort())/")
             output = request.output
-            operation = TransferOperation(
-                engine: fixture.engine, request: request, mayStart: { true }
-            ) { outcomes.add(Self.kind($0)) }
+            operation = fixture.operation(request) { outcomes.add(Self.kind($0)) }
         }
         await OperationQueue().run([operation])
         #expect(outcomes.all == ["connect-failed"])

@@ -21,12 +21,8 @@ import Testing
     }
 
     private func end() throws {
-        var status = Status(
-            id: "x", manifest: .init(name: "x.json", file: nil, sha256: nil, bytes: 0),
-            state: .completed, times: .init(received: Clock.timestamp))
-        status.times.finished = Clock.timestamp
         let file = StatusFile(folders, isFinal: true)
-        try file.stageLast(status)
+        try file.stageLast(Status(of: "x"))
         try file.place(byPath: spool.ownsOutbox())
     }
 

@@ -63,8 +63,7 @@ import Testing
     @Test func whatWasRunningWasKilled() throws {
         try die(with: [("x", 4, 0), ("y", 0, 2), ("x", 1, 1)])
         let attempts = try open()
-        #expect(
-            attempts.left(of: "x") == [left(4, .killed), left(1, .killed, number: 2)])
+        #expect(attempts.left(of: "x") == [left(4, .killed), left(1, .killed, number: 2)])
         #expect(attempts.left(of: "y") == [left(0, .killed, number: 3)])
         #expect(attempts.left(of: "z").isEmpty)
     }
@@ -247,6 +246,12 @@ import Testing
 }
 
 @Suite struct CrashesTests {
+    private func crashes(of victim: CrashVictim = .daemon, _ causes: [CrashCause]) -> Crashes {
+        var crashes = Crashes(of: victim)
+        for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
+        return crashes
+    }
+
     @Test(
         arguments: [
             ([], false), ([.signal("SIGSEGV")], false), ([.signal("SIGSEGV"), .watchdog], true),
@@ -256,8 +261,7 @@ import Testing
             ([.killed, .killed, .killed, .killed, .killed], true),
         ] as [([CrashCause], Bool)])
     func convictsOnEvidenceOrAfterManyKills(causes: [CrashCause], shouldQuarantine: Bool) {
-        var crashes = Crashes(of: .daemon)
-        for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
+        let crashes = crashes(causes)
         #expect(crashes.shouldQuarantine == shouldQuarantine)
         #expect(crashes.all == causes && crashes.last == causes.count)
     }
@@ -276,8 +280,7 @@ import Testing
             ),
         ] as [([CrashCause], String?)])
     func aRunIsEndedByOthers(causes: [CrashCause], reason: String?) {
-        var crashes = Crashes(of: .run)
-        for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
+        let crashes = crashes(of: .run, causes)
         #expect(crashes.shouldQuarantine == (reason != nil))
         guard let reason else { return }
         #expect(
@@ -292,10 +295,7 @@ import Testing
     }
 
     @Test func saysWhatItIsSetAsideFor() {
-        var crashes = Crashes(of: .daemon)
-        crashes.add(.signal("SIGSEGV"), number: 1)
-        crashes.add(.watchdog, number: 2)
-        let failure = crashes.failure(of: "moon")
+        let failure = crashes([.signal("SIGSEGV"), .watchdog]).failure(of: "moon")
         #expect(failure.code == "quarantined" && !failure.isTransient)
         #expect(
             failure.message

@@ -82,59 +82,45 @@ import Testing
     }
 
     struct Cell: Sendable {
-        let copy: Copy
+        var copy = Copy.missing
         /// Whether the journal has a promise, and whether the folder is the one of the promise.
-        let promise: String?
+        var isPromised = false
         var isSameFolder = true
         /// Whether somebody may have begun to keep the promise.
         var mayBePlaced = true
         /// What has the name `a.png`.
         var taken: String?
-        let existing: Delivery.Existing
+        var existing = Delivery.Existing.number
         let found: Found
     }
 
     static let cells: [Cell] = [
         // Nothing is promised: whatever copy there is, it is made anew.
-        Cell(copy: .missing, promise: nil, existing: .number, found: .copied("a.png")),
-        Cell(copy: .whole, promise: nil, existing: .number, found: .copied("a.png")),
-        Cell(copy: .damaged, promise: nil, existing: .fail, found: .copied("a.png")),
-        Cell(
-            copy: .missing, promise: nil, taken: "x", existing: .number, found: .copied("a-2.png")),
-        Cell(copy: .missing, promise: nil, taken: "x", existing: .replace, found: .copied("a.png")),
-        Cell(copy: .missing, promise: nil, taken: "x", existing: .fail, found: .taken),
-        Cell(copy: .whole, promise: nil, taken: "x", existing: .fail, found: .taken),
+        Cell(found: .copied("a.png")),
+        Cell(copy: .whole, found: .copied("a.png")),
+        Cell(copy: .damaged, existing: .fail, found: .copied("a.png")),
+        Cell(taken: "x", found: .copied("a-2.png")),
+        Cell(taken: "x", existing: .replace, found: .copied("a.png")),
+        Cell(taken: "x", existing: .fail, found: .taken),
+        Cell(copy: .whole, taken: "x", existing: .fail, found: .taken),
         // A promised copy gets its name, whatever has it.
-        Cell(copy: .whole, promise: "a.png", existing: .number, found: .promised),
-        Cell(copy: .whole, promise: "a.png", taken: "x", existing: .fail, found: .promised),
-        Cell(copy: .damaged, promise: "a.png", existing: .number, found: .copied("a.png")),
+        Cell(copy: .whole, isPromised: true, found: .promised),
+        Cell(copy: .whole, isPromised: true, taken: "x", existing: .fail, found: .promised),
+        Cell(copy: .damaged, isPromised: true, found: .copied("a.png")),
         // The promise was kept: the own file, a changed one, or none any more.
-        Cell(copy: .missing, promise: "a.png", taken: "a picture", existing: .fail, found: .placed),
+        Cell(isPromised: true, taken: "a picture", existing: .fail, found: .placed),
         // Nobody can tell: somebody took or changed the file, or cleared the copy.
-        Cell(
-            copy: .missing, promise: "a.png", taken: "x", existing: .number, found: .perhapsPlaced),
-        Cell(copy: .missing, promise: "a.png", existing: .number, found: .perhapsPlaced),
-        Cell(copy: .missing, promise: "a.png", existing: .replace, found: .perhapsPlaced),
+        Cell(isPromised: true, taken: "x", found: .perhapsPlaced),
+        Cell(isPromised: true, found: .perhapsPlaced),
+        Cell(isPromised: true, existing: .replace, found: .perhapsPlaced),
         // The copy was cleared before this daemon began to rename it.
-        Cell(
-            copy: .missing, promise: "a.png", mayBePlaced: false, existing: .fail,
-            found: .copied("a.png")),
-        Cell(
-            copy: .missing, promise: "a.png", mayBePlaced: false, taken: "x", existing: .number,
-            found: .copied("a-2.png")),
-        Cell(
-            copy: .missing, promise: "a.png", mayBePlaced: false, taken: "a picture",
-            existing: .number, found: .placed),
+        Cell(isPromised: true, mayBePlaced: false, existing: .fail, found: .copied("a.png")),
+        Cell(isPromised: true, mayBePlaced: false, taken: "x", found: .copied("a-2.png")),
+        Cell(isPromised: true, mayBePlaced: false, taken: "a picture", found: .placed),
         // Another folder has the path, for example the mount point of a share.
-        Cell(
-            copy: .missing, promise: "a.png", isSameFolder: false, existing: .number,
-            found: .copied("a.png")),
-        Cell(
-            copy: .missing, promise: "a.png", isSameFolder: false, taken: "a picture",
-            existing: .number, found: .placed),
-        Cell(
-            copy: .missing, promise: "a.png", isSameFolder: false, taken: "x", existing: .number,
-            found: .copied("a-2.png")),
+        Cell(isPromised: true, isSameFolder: false, found: .copied("a.png")),
+        Cell(isPromised: true, isSameFolder: false, taken: "a picture", found: .placed),
+        Cell(isPromised: true, isSameFolder: false, taken: "x", found: .copied("a-2.png")),
     ]
 
     @Test(arguments: cells.indices) func prepares(number: Int) throws {
@@ -147,13 +133,12 @@ import Testing
         }
         if let taken = cell.taken { try put("a.png", taken) }
         let mark = try Directory(path: place.path).mark()
-        let promise = cell.promise.map {
-            UndeliveredImage.Promise(
-                name: $0, copy: output.copyName.text, folder: cell.isSameFolder ? mark : "another")
-        }
+        let promise = UndeliveredImage.Promise(
+            name: "a.png", copy: output.copyName.text,
+            folder: cell.isSameFolder ? mark : "another")
         let preparation = try open().prepare(
-            output, promise, isPromised: promise != nil, mayBePlaced: cell.mayBePlaced,
-            besides: [])
+            output, cell.isPromised ? promise : nil, isPromised: cell.isPromised,
+            mayBePlaced: cell.mayBePlaced, besides: [])
         #expect(found(preparation) == cell.found)
         let hasCopy = ![.placed, .perhapsPlaced, .taken].contains(cell.found)
         #expect(try names.contains(output.copyName.text) == hasCopy)

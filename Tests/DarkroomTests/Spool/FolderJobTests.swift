@@ -24,6 +24,10 @@ import Testing
         }
     }
 
+    private func examine(isWhole: Bool = false) -> Verdict {
+        examination.examine("job", in: inbox, isWhole: isWhole)
+    }
+
     static let contents: [(files: [FileName], problem: FolderJob.Problem?)] = [
         (["manifest.json", "a.png"], nil), (["manifest.PLIST"], nil),
         (["a.png"], .noManifest), ([], .noManifest), (["Manifest.json"], .noManifest),
@@ -34,7 +38,7 @@ import Testing
     @Test(arguments: contents)
     func hasOneManifest(files: [FileName], problem: FolderJob.Problem?) throws {
         try make(files)
-        switch examination.examine("job", in: inbox, isWhole: true) {
+        switch examine(isWhole: true) {
         case .ready(let candidate): #expect(problem == nil && candidate.isFolder)
         case .ignored(let reason): #expect(problem.map { .folder($0) } == reason)
         default: throw Unexpected()
@@ -56,10 +60,9 @@ import Testing
         let path = inbox.path + "/job/manifest.json"
         for make in [{ mkfifo($0, 0o600) }, { mkdir($0, 0o700) }, { symlink("/etc/passwd", $0) }] {
             #expect(make(path) == 0)
-            guard
-                case .ignored(.folder(.noManifest)) = examination.examine(
-                    "job", in: inbox, isWhole: true)
-            else { throw Unexpected() }
+            guard case .ignored(.folder(.noManifest)) = examine(isWhole: true) else {
+                throw Unexpected()
+            }
             #expect(remove(path) == 0)
         }
     }
@@ -72,14 +75,11 @@ import Testing
         try Directory("sub", in: folder).write([1], to: "a.png", durably: false)
         let path = inbox.path + "/job"
         for name in ["/manifest.json", "/sub", ""] { setTimes(of: path + name, to: 1_000_000_000) }
-        guard case .settling(let last) = examination.examine("job", in: inbox, isWhole: false)
-        else { throw Unexpected() }
+        guard case .settling(let last) = examine() else { throw Unexpected() }
         let picture = try #require(try Directory("sub", in: folder).information(of: "a.png"))
         #expect(last == FileIdentity(picture))
         setTimes(of: path + "/sub/a.png", to: 1_000_000_000)
-        guard case .ready = examination.examine("job", in: inbox, isWhole: false) else {
-            throw Unexpected()
-        }
+        guard case .ready = examine() else { throw Unexpected() }
     }
 
     @Test func isClaimedByOneRename() throws {
@@ -185,10 +185,7 @@ import Testing
         #expect(last.age(at: Clock.steady) < 3600)
         try folder.remove("manifest.json")
         setTimes(of: inbox.path + "/job", to: 1_000_000_000)
-        guard
-            case .ignored(.folder(.noManifest)) = examination.examine(
-                "job", in: inbox, isWhole: false)
-        else { throw Unexpected() }
+        guard case .ignored(.folder(.noManifest)) = examine() else { throw Unexpected() }
         last = try #require(try FolderJob.lastChange(of: "job", in: inbox))
         #expect(last.age(at: Clock.steady) < 3600)
     }

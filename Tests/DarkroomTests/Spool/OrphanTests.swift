@@ -72,13 +72,8 @@ import Testing
         #expect(named.ids == active.ids && named.empty == [])
         #expect(named.foreign.map(\.name) == active.foreign.map(\.name))
         // With an answer that is not the last it is a batch's folder all the same.
-        let reference = Status.ManifestReference(
-            name: "x.json", file: "manifest.json", sha256: "", bytes: 0)
-        let status = Status(
-            id: "x", manifest: reference, state: .processing,
-            times: Status.Times(received: Clock.timestamp))
         try Directory("x", in: spool.outbox).write(
-            status.encoded(), to: "status.json", durably: false)
+            Status(of: "x", .processing).encoded(), to: "status.json", durably: false)
         let answered = try ActiveFolder(of: spool)
         #expect(answered.ids == ["x"] && answered.empty == [] && answered.foreign.isEmpty)
     }

@@ -93,13 +93,11 @@ import Testing
 
     private func end(_ files: [String]) throws {
         var status = Status(
-            id: "x", manifest: .init(name: "x.json", file: nil, sha256: nil, bytes: 0),
-            state: .completed, times: .init(received: Clock.timestamp))
-        status.times.finished = Clock.timestamp
-        status.images = files.enumerated().map { index, file in
-            ImageStatus(
-                name: "i\(index)", state: .filtered, output: .png(file, of: [UInt8(index)]))
-        }
+            of: "x",
+            images: files.enumerated().map { index, file in
+                ImageStatus(
+                    name: "i\(index)", state: .filtered, output: .png(file, of: [UInt8(index)]))
+            })
         status.counts = Status.Counts(of: status.images)
         #expect(status.outputFolders.map(\.string).contains("a") == files.contains("a/b/c.png"))
         try folders.writeLastStatus(status, durably: true)

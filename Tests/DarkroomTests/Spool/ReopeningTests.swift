@@ -187,15 +187,16 @@ import Testing
 
     @Test func refusesEverybodyElse() throws {
         try put(finished())
-        guard
-            case .refused(owner: 1000) = try reopening.reopen("x", ControlRecord(.retry, uid: 4242))
-        else { throw Unexpected() }
+        let stranger = ControlRecord(.retry, uid: 4242)
+        guard case .refused(owner: 1000) = try reopening.reopen("x", stranger) else {
+            throw Unexpected()
+        }
         var status = try finished()
         status.manifest.uid = nil
         try show(status)
-        guard
-            case .refused(owner: nil) = try reopening.reopen("x", ControlRecord(.retry, uid: 4242))
-        else { throw Unexpected() }
+        guard case .refused(owner: nil) = try reopening.reopen("x", stranger) else {
+            throw Unexpected()
+        }
         #expect(try spool.active.names().isEmpty)
     }
 

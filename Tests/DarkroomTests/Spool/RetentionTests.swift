@@ -19,12 +19,9 @@ import Testing
         _ id: String, age: Double, bytes: Int = 10, state: BatchState = .completed,
         called: String? = nil
     ) throws {
-        let finished = state.isFinal ? Clock.timestamp(Self.now - age) : nil
         let status = Status(
-            id: called ?? id,
-            manifest: .init(name: "\(id).json", file: "manifest.json", sha256: "", bytes: 0),
-            state: state, times: .init(received: "", finished: finished),
-            images: [ImageStatus(name: "a", source: "a", state: .filtered)])
+            of: called ?? id, state, finished: Clock.timestamp(Self.now - age),
+            images: [.filtered("a")])
         try spool.outbox.makeDirectory(FileName(id))
         let folder = try entry(id)
         try folder.write(status.encoded(), to: "status.json", durably: false)
@@ -153,10 +150,8 @@ import Testing
         try entry("holds").makeDirectory("folder")
         try make("timeless", age: 100)
         try entry("timeless").write(
-            Status(
-                id: "timeless", manifest: .init(name: "", file: "", sha256: "", bytes: 0),
-                state: .completed, times: .init(received: "")
-            ).encoded(), to: "status.json", replacing: true, durably: false)
+            Status(of: "timeless", finished: nil).encoded(), to: "status.json", replacing: true,
+            durably: false)
         touch("timeless", 100)
         let before = try ids()
         for limits in [(60.0, 0), (0, 1)] {
