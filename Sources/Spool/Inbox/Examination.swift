@@ -41,13 +41,13 @@ package struct Examination: Sendable {
     package typealias FinderMaker =
         @Sendable (_ pictures: Directory?, _ owner: UInt32) -> SourceFinder
 
-    private(set) var limits: ManifestLimits
+    package var limits: ManifestLimits
     let defaultFilters: [Filter]
     private(set) var recipes: RecipeBook
     /// Looks for the files of patterns, and counts pages; nil if nothing does.
     private let sources: FinderMaker?
     /// What was looked up for a manifest that was accepted; nil for any other manifest.
-    private(set) var recorded: SourceRecord?
+    var recorded: SourceRecord?
     /// How long a file that is written in place must be unchanged, in seconds.
     package let settle: Double
     /// Checked while a manifest is read; when it is set, reading throws ECANCELED.
@@ -75,26 +75,13 @@ package struct Examination: Sendable {
         return examination
     }
 
-    /// The same with other rules for `deliver`.
-    package func delivering(by rules: DeliveryRules) -> Examination {
-        var examination = self
-        examination.limits.delivery = rules
-        return examination
-    }
-
     /// The same for a manifest that was accepted with this status: with the recipes that it had then, with filters even
     /// if only recipes may have any now, and with the files and pages that there were then.
     func accepting(_ status: Status, _ found: SourceRecord?) -> Examination {
-        var examination = recalling(found ?? SourceRecord())
+        var examination = self
+        examination.recorded = found ?? SourceRecord()
         examination.recipes = RecipeBook(of: status, limit: limits.filters)
         examination.limits.delivery = nil
-        return examination
-    }
-
-    /// The same for a manifest for which this was looked up.
-    func recalling(_ found: SourceRecord) -> Examination {
-        var examination = self
-        examination.recorded = found
         return examination
     }
 

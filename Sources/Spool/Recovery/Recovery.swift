@@ -277,7 +277,8 @@ package struct Recovery: Sendable {
         let name = BatchFile.manifest(format)
         let found = try SourceRecord.read(in: active)
         guard let status else {
-            let examination = found.map(examination.recalling) ?? examination
+            var examination = examination
+            if let found { examination.recorded = found }
             return try examination.read(name, format, in: active)
         }
         var kept = found
