@@ -10,7 +10,6 @@ package struct IPAddress: Sendable, Hashable {
         case v4
         case v6
 
-        /// The length of an address in bits.
         package var bits: Int { self == .v4 ? 32 : 128 }
     }
 

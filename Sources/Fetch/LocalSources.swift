@@ -22,7 +22,7 @@ package struct LocalSources: Sendable, Equatable {
     package var kept: KeptPictures?
     let resolution: Resolution
     /// The folder at which relative paths begin if any file may be opened; nil if only those in the roots may.
-    let base: String?
+    private(set) var base: String?
     /// The files that the service can see, if it cannot see all of the machine.
     private let view: ServiceView?
     /// The roots that the service does not have, for a process that speaks for it and has them.
@@ -43,7 +43,6 @@ package struct LocalSources: Sendable, Equatable {
         self.roots = roots
         self.maximumBytes = maximumBytes
         self.resolution = resolution
-        base = nil
         self.view = view
         self.hidden = hidden
     }
@@ -52,12 +51,8 @@ package struct LocalSources: Sendable, Equatable {
     ///
     /// - Parameter base: the folder at which relative paths begin, absolute.
     package init(relativeTo base: String, maximumBytes: Int64) {
-        roots = []
-        self.maximumBytes = maximumBytes
-        resolution = .kernel
+        self.init(roots: [], maximumBytes: maximumBytes, view: nil)
         self.base = base
-        view = nil
-        hidden = []
     }
 
     /// A regular file that is open for reading.
@@ -65,7 +60,6 @@ package struct LocalSources: Sendable, Equatable {
         package let descriptor: Descriptor
         /// The root, joined with the path from there.
         package let path: String
-        /// What the file was when it was opened.
         package let information: stat
 
         package var bytes: Int64 { Int64(information.length) }
@@ -285,5 +279,38 @@ extension LocalSources {
                 owning: try retryingInterrupts { darkroom_open_folder(root) })
             return try resolution.open(way, beneath: folder.number, followsLinks: true)
         }
+    }
+}
+
+extension LocalSources.Resolution {
+    /// Opens a file beneath a folder. A file that is not a regular one is only examined.
+    ///
+    /// - Parameter followsLinks: if false, a symbolic link anywhere in the path throws
+    ///   `tooManySymbolicLinkLevels` (ELOOP).
+    /// - Throws: `improperLink` (EXDEV) if the path leads out of the folder.
+    func open(
+        _ way: String, beneath folder: CInt, followsLinks: Bool
+    ) throws(Errno) -> Descriptor {
+        let follow: CInt = followsLinks ? 1 : 0
+        if self == .walk { return try Self.walk(way, from: folder, follow) }
+        // EAGAIN: because of a rename or a mount at the same time, the kernel could not check ".." (openat2(2)).
+        for _ in 1..<8 {
+            do throws(Errno) {
+                return Descriptor(
+                    owning: try retryingInterrupts { darkroom_open_beneath(folder, way, follow) })
+            } catch .resourceTemporarilyUnavailable {
+                continue
+            } catch .noFunction, .notPermitted {
+                // The call does not exist, or a system call filter refuses it.
+                return try Self.walk(way, from: folder, follow)
+            }
+        }
+        throw .resourceTemporarilyUnavailable
+    }
+
+    private static func walk(
+        _ way: String, from folder: CInt, _ follow: CInt
+    ) throws(Errno) -> Descriptor {
+        Descriptor(owning: try retryingInterrupts { darkroom_walk_beneath(folder, way, follow) })
     }
 }

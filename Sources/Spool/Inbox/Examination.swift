@@ -57,15 +57,13 @@ package struct Examination: Sendable {
 
     package init(
         limits: ManifestLimits, defaultFilters: [Filter], settle: Double,
-        recipes: RecipeBook = RecipeBook(), sources: FinderMaker? = nil,
-        stop: CancellationFlag = CancellationFlag()
+        recipes: RecipeBook = RecipeBook(), sources: FinderMaker? = nil
     ) {
         self.limits = limits
         self.sources = sources
         self.defaultFilters = defaultFilters
         self.recipes = recipes
         self.settle = settle
-        self.stop = stop
     }
 
     /// The same with another flag.

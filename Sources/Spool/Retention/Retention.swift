@@ -26,10 +26,7 @@ package struct Retention {
         /// The disk space of the files of all finished batches.
         package var bytes = 0
 
-        package init(age: Double = 0.0, bytes: Int = 0) {
-            self.age = age
-            self.bytes = bytes
-        }
+        package init() {}
 
         var isOff: Bool { age == 0 && bytes == 0 }
     }

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func noSecretIsReadableByOthers() throws {
-        let store = try fixture.open(keeping: 1...1)
+        try fixture.fill(1...1)
         let attributes = try FileManager.default.attributesOfItem(atPath: fixture.url(1).path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }

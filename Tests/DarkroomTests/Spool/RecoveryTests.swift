@@ -42,7 +42,7 @@ import Testing
         return prepared
     }
 
-    private func claimed(as name: FileName, _ reading: ManifestReading) -> ClaimedManifest {
+    private func claimed(as name: String, _ reading: ManifestReading) -> ClaimedManifest {
         ClaimedManifest(
             folders: folders, name: name, format: .json, received: Clock.timestamp,
             reading: reading)
@@ -52,14 +52,13 @@ import Testing
         try ItemJournal.append(records, in: folders.active(), durably: true)
     }
 
-    private func recovery(bytes: Int = .max, stop: CancellationFlag = CancellationFlag())
-        -> Recovery
-    {
-        Recovery(
-            spool: spool,
-            examination: Examination(
-                limits: ManifestLimits(bytes: bytes), defaultFilters: [], settle: 0, stop: stop),
-            durably: true)
+    private func recovery(
+        bytes: Int = .max, stop: CancellationFlag = CancellationFlag()
+    ) -> Recovery {
+        var examination = Examination(
+            limits: ManifestLimits(bytes: bytes), defaultFilters: [], settle: 0)
+        examination.stop = stop
+        return recovery(by: examination)
     }
 
     /// An update between two starts; the first of them may be that of a version that did not write versions.

@@ -47,9 +47,10 @@ import Testing
         age: Double = 0, bytes: Int = 0, stopped: @escaping @Sendable () -> Bool = { false },
         tell: @escaping (FileName, String) -> Void = { _, _ in }
     ) throws -> Retention.Outcome {
+        var limits = Retention.Limits()
+        (limits.age, limits.bytes) = (age, bytes)
         let retention = Retention(
-            spool: spool, limits: .init(age: age, bytes: bytes), durably: true, log: log,
-            isStopped: stopped, tell: tell)
+            spool: spool, limits: limits, durably: true, log: log, isStopped: stopped, tell: tell)
         return try retention.sweep(now: Self.now)
     }
 
