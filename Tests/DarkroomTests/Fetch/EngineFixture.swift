@@ -113,8 +113,8 @@ extension ScriptedOrigin.Reply {
 
     static func raw(_ text: String) -> Self { Self(bytes: Array(text.utf8)) }
 
-    static func found(_ location: String, status: Int = 302) -> Self {
-        Self(["HTTP/1.1 \(status) Found", "Location: \(location)", "Content-Length: 0"])
+    static func found(_ location: String, status: Int = 302, _ fields: [String] = []) -> Self {
+        Self(["HTTP/1.1 \(status) Found", "Location: \(location)", "Content-Length: 0"] + fields)
     }
 
     static func picture(_ fields: [String] = []) -> Self {

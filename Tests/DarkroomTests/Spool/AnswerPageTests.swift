@@ -80,8 +80,6 @@ import Testing
         #expect(AnswerPage.isThere(in: try folders.outbox()))
     }
 
-    struct Stop: Error {}
-
     /// A repetition without a page does not leave that of the former end.
     @Test func aFormerOneIsWithdrawn() throws {
         try AnswerPage(of: folders).withdrawFormer()
@@ -109,7 +107,7 @@ import Testing
     @Test func aFailedOneLeavesTheFormerPage() throws {
         try writePage("outbox/x/page", "old", previews: [1])
         let page = AnswerPage(of: folders)
-        #expect(throws: Stop.self) { try page.make { _, _ in throw Stop() } }
+        #expect(throws: Unexpected.self) { try page.make { _, _ in throw Unexpected() } }
         page.discard()
         #expect(try scratch.text("outbox/x/page/index.html") == "old")
         #expect(try list("active/x") == [])
@@ -129,7 +127,9 @@ import Testing
     @Test func isGivenUpWhenTheProcessEndsEachTime() throws {
         try scratch.write(".....", "active/x/page.attempts")
         // A failure is not an end of the process.
-        #expect(throws: Stop.self) { try AnswerPage(of: folders).make { _, _ in throw Stop() } }
+        #expect(throws: Unexpected.self) {
+            try AnswerPage(of: folders).make { _, _ in throw Unexpected() }
+        }
         try scratch.write("......", "active/x/page.attempts")
         let error = #expect(throws: Failure.self) {
             try AnswerPage(of: folders).make { _, _ in }

@@ -174,10 +174,12 @@ import Testing
         (FileName(bytes: [0x61, 0xE9, 0x2E] + Array("json".utf8)), #"{"images": ["a"]}"#, "ready"),
     ]
 
+    private let patient = Examination(
+        limits: ManifestLimits(), defaultFilters: [], settle: 3600)
+
     @Test(arguments: verdicts)
     func judges(name: FileName, text: String, expected: String) throws {
         try drop(name, text)
-        let patient = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
         #expect(Self.word(patient.examine(name, in: inbox, isWhole: false)) == expected)
     }
 
@@ -187,7 +189,6 @@ import Testing
     ])
     func leavesWhatIsLarge(name: String, isWhole: Bool, expected: String) throws {
         try drop(FileName(name), "images: [a.png]")
-        let patient = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
         let verdict = patient.examine(
             FileName(name), in: inbox, isWhole: isWhole, effort: .quick(14))
         #expect(Self.word(verdict) == expected)
@@ -229,9 +230,7 @@ import Testing
         if isNameTaken { try spool.tmp.write([1], to: "long.json", durably: false) }
         let inode = try #require(try inbox.information(of: "long.json")).st_ino
         let small = Examination(limits: ManifestLimits(bytes: 100), defaultFilters: [], settle: 0)
-        guard case .ready(let candidate) = small.examine("long.json", in: inbox, isWhole: true)
-        else { throw Unexpected() }
-        let claimed = try #require(claim(by: small).take([candidate]).claimed.first)
+        let claimed = try take("long.json", by: small)
         let (_, status) = try Receipt.issue(for: claimed, durably: true)
         #expect(status.manifest.file == nil && status.manifest.sha256 == nil)
         #expect(status.manifest.bytes == 1000 && status.manifest.name == "long.json")

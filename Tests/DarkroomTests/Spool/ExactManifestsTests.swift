@@ -48,8 +48,7 @@ import Testing
     private var exact: Directory { get throws { try Directory("private", in: spool.root) } }
 
     private func retry() throws -> Reopening.Outcome {
-        try Reopening(spool: spool, examination: examination, durably: true)
-            .reopen("x", ControlRecord(.retry, uid: geteuid()))
+        try reopening.reopen("x", ControlRecord(.retry, uid: geteuid()))
     }
 
     @Test func theAnswerHasARedactedCopy() throws {

@@ -127,10 +127,9 @@ import Testing
         information.st_ctim.tv_sec = Int(Clock.wall + 10)
         let file = try #require(ControlFile("job.retry"))
         let request = ControlRequest(file, information)
-        guard
-            case .reopened = try Reopening(spool: spool, examination: examination, durably: true)
-                .reopen("job", request.record)
-        else { throw Unexpected() }
+        guard case .reopened = try reopening.reopen("job", request.record) else {
+            throw Unexpected()
+        }
         guard case .here(let pictures, let owner) = try folders.pictures() else {
             throw Unexpected()
         }

@@ -17,11 +17,7 @@ import Testing
 
     let retry = ControlRecord(.retry, time: "later", uid: 1000)
 
-    private var reopening: Reopening {
-        Reopening(spool: spool, examination: examination, durably: true)
-    }
-
-    private var outbox: Directory { get throws { try Directory("x", in: spool.outbox) } }
+    private var outbox: Directory { get throws { try folders.outbox() } }
 
     /// In a sticky inbox the control file is still there after a restart.
     @Test(arguments: ["7-1.2", nil]) func theSameControlActsOnce(file: String?) throws {
@@ -107,9 +103,7 @@ import Testing
     @Test func doesAgainWhatFailedOrWasCancelledAndNothingElse() throws {
         try put(finished())
         try check(reopen())
-        #expect(
-            Set(try Directory("x", in: spool.active).names().map(\.text))
-                == ["manifest.json", "journal"])
+        #expect(try entries(of: folders.active()) == ["manifest.json", "journal"])
         #expect(try outbox.read("a.png") == [1])
     }
 
@@ -142,7 +136,7 @@ import Testing
         done.attempts = 3
         try ItemJournal.append(
             [.ended(index: 1, done), .commanded(ControlRecord(.hold, time: "h", uid: 1000))],
-            in: Directory("x", in: spool.active), durably: true)
+            in: folders.active(), durably: true)
         let prepared = try resume()
         #expect(prepared.control == .held)
         #expect(prepared.status.images.map(\.state) == [.filtered, .filtered, .new, .new])

@@ -30,6 +30,10 @@ class SpoolSuite {
         Recovery(spool: spool, examination: examination, durably: true)
     }
 
+    var reopening: Reopening {
+        Reopening(spool: spool, examination: examination, durably: true)
+    }
+
     /// Those of the batch `x`.
     var folders: BatchFolders { BatchFolders(spool: spool, id: "x") }
 
