@@ -70,12 +70,8 @@ struct HeadReader {
     }
 
     private mutating func take(location value: ArraySlice<UInt8>) {
-        guard value.count <= RemoteURL.maximumBytes else {
-            isLocationValid = false
-            isLocationTooLong = true
-            return
-        }
-        guard !value.isEmpty, let text = RedirectTarget.text(value),
+        if value.count > RemoteURL.maximumBytes { isLocationTooLong = true }
+        guard !value.isEmpty, !isLocationTooLong, let text = RedirectTarget.text(value),
             foundLocation == nil || foundLocation == text
         else {
             isLocationValid = false

@@ -106,8 +106,8 @@ final class Transfer {
         case .redirect:
             guard let location = reader.location else { return false }
             guard redirects < settings.limits.redirects else {
-                throw FetchError(
-                    .tooManyRedirects, "\(place): more than \(settings.limits.redirects) redirects")
+                throw error(
+                    .tooManyRedirects, "more than \(settings.limits.redirects) redirects")
             }
             takeCookies()
             try follow(location)
@@ -140,9 +140,9 @@ final class Transfer {
     }
 
     var timeout: FetchError {
-        FetchError(
+        error(
             .timeout,
-            "\(place): not finished within the limit of \(Units.time(settings.limits.total)), after "
+            "not finished within the limit of \(Units.time(settings.limits.total)), after "
                 + Units.bytes(body.bytes))
     }
 
@@ -195,8 +195,7 @@ final class Transfer {
                 return .stop
             }
             return beginDecoding(head.contentEncoding) ? .watchBody : .stop
-        case .rest: return .watchBody
-        case .redirect, .startOver, .page: return .watchBody
+        case .rest, .redirect, .startOver, .page: return .watchBody
         case .notModified: return .goOn
         }
     }
@@ -343,7 +342,11 @@ final class Transfer {
     }
 
     private func fail(_ code: FetchError.Code, _ words: String) -> Bool {
-        fail(FetchError(code, "\(place): \(words)"))
+        fail(error(code, words))
+    }
+
+    func error(_ code: FetchError.Code, _ words: String) -> FetchError {
+        FetchError(code, "\(place): \(words)")
     }
 
     private func fail(_ error: FetchError) -> Bool {
@@ -378,16 +381,16 @@ extension Transfer {
         guard plan?.isKept == true, reader.head?.namesOtherCoding == true,
             !InputFormat(prefix: body.prefix).isPicture
         else { return nil }
-        return FetchError(.badResponse, "\(place): \(BodyPlan.unrequestedCoding)")
+        return error(.badResponse, BodyPlan.unrequestedCoding)
     }
 
     /// The error of a body that libcurl has received as announced.
     var failureOfEnd: FetchError? {
         if let decoder, !decoder.isWhole {
-            return FetchError(
+            return error(
                 .truncated,
-                "\(place): the body ends after \(Units.bytes(body.bytes)), before the end of its "
-                    + "Content-Encoding")
+                "the body ends after \(Units.bytes(body.bytes)), before the end of its Content-Encoding"
+            )
         }
         return failureOfBeginning
     }

@@ -197,7 +197,7 @@ final class TransferLoop {
         guard let head = transfer.reader.head, let plan = transfer.plan,
             plan.isKept || plan == .notModified
         else {
-            return .failure(FetchError(.badResponse, "\(transfer.place): no response"))
+            return .failure(transfer.error(.badResponse, "no response"))
         }
         return .success(
             TransferReport(
