@@ -61,7 +61,7 @@ final class Housekeeper: @unchecked Sendable {
 
     private func readNote() {
         attempt { () throws(FileError) in
-            trust = try ClockNote(folder: spool.root).read() ?? trust
+            trust = try ClockNote.read(in: spool.root) ?? trust
         }
     }
 
@@ -137,7 +137,7 @@ final class Housekeeper: @unchecked Sendable {
         // This function may run every second.
         if let notedAt, !isNews, now.uptime - notedAt < Self.noteInterval { return }
         attempt { () throws(FileError) in
-            try ClockNote(folder: spool.root).write(trust, durably: configuration.isDurable)
+            try ClockNote.write(trust, in: spool.root, durably: configuration.isDurable)
             notedAt = now.uptime
         }
     }
@@ -204,7 +204,7 @@ final class Housekeeper: @unchecked Sendable {
 
     private func removeOutdatedProgress() {
         attempt { () throws(FileError) in
-            try OutdatedProgress(spool: spool, isStopped: { [self] in isStopped }).remove()
+            try OutdatedProgress.remove(from: spool) { [self] in isStopped }
         }
     }
 

@@ -17,19 +17,13 @@
 package struct AddressRules: Sendable, Equatable {
     package var allowNetworks: [IPNetwork]
 
-    package enum Verdict: Sendable, Equatable {
-        case allowed
-        /// The kind of address, for people: `loopback`, `private`, `private, embedded in 6to4`.
-        case denied(String)
-    }
-
     package init(allowNetworks: [IPNetwork] = []) {
         self.allowNetworks = allowNetworks
     }
 
-    package func verdict(_ address: IPAddress) -> Verdict {
+    package func verdict(_ address: IPAddress) -> RuleVerdict {
         if allowNetworks.contains(where: { $0.contains(address) }) { return .allowed }
-        return Self.special(address).map(Verdict.denied) ?? .allowed
+        return Self.special(address).map(RuleVerdict.denied) ?? .allowed
     }
 
     /// Why the address is not global unicast; nil if it is.

@@ -9,7 +9,6 @@ struct ArrivingBody {
     private(set) var bytes: Int64 = 0
     /// The first bytes, at most `TransferReport.prefixLength`.
     private(set) var prefix: [UInt8] = []
-    /// The CRC-32 of all bytes.
     private(set) var crc32: UInt32 = 0
     /// The number of bytes that an earlier attempt has left.
     private(set) var resumedFrom: Int64 = 0
@@ -30,7 +29,6 @@ struct ArrivingBody {
         resumedFrom = partial.bytes
     }
 
-    /// Appends a piece to the output.
     mutating func take(
         _ piece: UnsafeRawBufferPointer, output: TransferOutput
     ) throws(Errno) {
@@ -43,7 +41,6 @@ struct ArrivingBody {
         bytes += Int64(piece.count)
     }
 
-    /// Begins again with an empty output.
     mutating func clear(_ output: TransferOutput) throws(Errno) {
         if bytes > 0 {
             _ = try retryingInterrupts { ftruncate(output.descriptor.number, 0) }

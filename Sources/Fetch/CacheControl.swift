@@ -19,10 +19,8 @@ package struct CacheControl: Sendable, Equatable {
 
     package init() {}
 
-    /// Reads the value of one field.
     package init(_ bytes: some Collection<UInt8>) { take(bytes) }
 
-    /// Adds the value of another Cache-Control field.
     package mutating func take(_ bytes: some Collection<UInt8>) {
         var rest = Array(bytes)[...]
         while true {

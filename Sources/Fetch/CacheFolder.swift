@@ -43,12 +43,12 @@ package final class CacheFolder: Sendable {
         }
         lock = try Self.lock(root)
         do throws(FileError) {
-            let new = try Self.folder(Self.new, in: root, ifMissing: true)
+            let new = try Self.folder(Self.new, in: root)
             // A file that cannot be removed is not used by anyone.
             for name in try new.names() { try? new.remove(name) }
             let names = Set(try root.names())
             for name in Self.folders where !names.contains(name) {
-                _ = try Self.folder(name, in: root, ifMissing: true)
+                _ = try Self.folder(name, in: root)
             }
         } catch {
             throw .file(error)
@@ -59,12 +59,13 @@ package final class CacheFolder: Sendable {
         FileName(bytes: Hexadecimal.digits(of: $0))
     }
 
+    /// Opens a folder, and creates it if it is missing.
     private static func folder(
-        _ name: FileName, in root: Directory, ifMissing: Bool = false
+        _ name: FileName, in root: Directory
     ) throws(FileError) -> Directory {
         do {
             return try Directory(name, in: root)
-        } catch  where ifMissing && error.errno == .noSuchFileOrDirectory {
+        } catch  where error.errno == .noSuchFileOrDirectory {
             try root.makeDirectory(name, mode: 0o750)
             return try Directory(name, in: root)
         }
@@ -111,7 +112,7 @@ package final class CacheFolder: Sendable {
     ) throws(FileError) {
         let name = FileName("\(number.add(1, ordering: .relaxed).newValue)")
         // Someone may have removed all files of the folder.
-        let new = try Self.folder(Self.new, in: root, ifMissing: true)
+        let new = try Self.folder(Self.new, in: root)
         let path = new.path(of: name)
         do {
             let file = try new.openScratch(name)
@@ -121,8 +122,7 @@ package final class CacheFolder: Sendable {
             try file.close(path: path)
             FaultPoint.cacheWritten.pass()
             try new.rename(
-                name, to: Self.folder(key.folder, in: root, ifMissing: true), as: key.file,
-                replacing: true)
+                name, to: Self.folder(key.folder, in: root), as: key.file, replacing: true)
             FaultPoint.cacheMoved.pass()
         } catch {
             // If this fails too, the next start removes it.
@@ -140,16 +140,13 @@ package final class CacheFolder: Sendable {
         }
         guard number >= 0 else { throw FileError(.open, path, Errno(rawValue: errno)) }
         let file = Descriptor(owning: number)
-        var information = stat()
-        guard fstat(file.number, &information) == 0, information.st_ino == inode else { return }
+        guard try file.information(path: path).st_ino == inode else { return }
         try file.write(head, path: path)
     }
 
     func remove(_ key: CacheKey) throws(FileError) {
-        do {
+        try ifExists { () throws(FileError) in
             try Directory(key.folder, in: root).remove(key.file)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // It was removed already.
         }
     }
 
@@ -173,7 +170,7 @@ package final class CacheFolder: Sendable {
         var found: [Found] = []
         for name in Self.folders {
             if isStopped() { break }
-            let folder = try Self.folder(name, in: root)
+            let folder = try Directory(name, in: root)
             for file in try folder.names() {
                 guard let key = CacheKey(folder: name, file: file),
                     let information = try folder.information(of: file),
@@ -208,7 +205,6 @@ package final class CacheFolder: Sendable {
     }
 }
 
-/// Why a folder is not used as a cache.
 package enum CacheFolderError: CodedError, Equatable {
     case locked(folder: String, holder: String)
     case file(FileError)
@@ -261,32 +257,60 @@ extension Descriptor {
                     .notPermitted,
                 ].contains(error)
                 guard isRefusal else { throw FileError(.copy, path, error, detail: "to") }
-                return try copyByHand(
-                    start + done..<start + length, to: file, at: place - start, path: path)
+                do throws(CopyError) {
+                    done += try copyByHand(
+                        length - done, from: start + done, to: file, at: place + done)
+                    guard done == length else { throw .reading(.ioError) }
+                } catch {
+                    throw FileError(.copy, path, error.errno, detail: "to")
+                }
             }
         }
     }
 
-    private func copyByHand(
-        _ range: Range<Int>, to file: borrowing Descriptor, at place: Int, path: String
-    ) throws(FileError) {
-        var failure: Errno?
+    /// The same without the help of the kernel.
+    ///
+    /// - Parameter body: gets each piece that was read.
+    /// - Returns: the number of copied bytes; less than `length` if the file ends before.
+    func copyByHand(
+        _ length: Int, from start: Int, to file: borrowing Descriptor, at place: Int,
+        _ body: (UnsafeRawBufferPointer) -> Void = { _ in }
+    ) throws(CopyError) -> Int {
+        var done = 0
+        var failure: CopyError?
         withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 16) { buffer in
-            var done = range.lowerBound
-            do throws(Errno) {
-                while done < range.upperBound {
-                    let wanted = min(buffer.count, range.upperBound - done)
+            while done < length, failure == nil {
+                let wanted = min(buffer.count, length - done)
+                do throws(Errno) {
                     let count = try read(
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: done)
-                    guard count > 0 else { throw .ioError }
-                    try file.write(
-                        UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: place + done)
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]),
+                        at: start + done)
+                    guard count > 0 else { break }
+                    let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                    body(piece)
+                    do throws(Errno) {
+                        try file.write(piece, at: place + done)
+                    } catch {
+                        failure = .writing(error)
+                    }
                     done += count
+                } catch {
+                    failure = .reading(error)
                 }
-            } catch {
-                failure = error
             }
         }
-        if let failure { throw FileError(.copy, path, failure, detail: "to") }
+        if let failure { throw failure }
+        return done
+    }
+}
+
+/// Which side of a copy has failed.
+enum CopyError: Error {
+    case reading(Errno), writing(Errno)
+
+    var errno: Errno {
+        switch self {
+        case .reading(let error), .writing(let error): error
+        }
     }
 }

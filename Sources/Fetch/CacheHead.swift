@@ -52,14 +52,9 @@ struct CacheHead<Record: CachedRecord>: Sendable, Equatable {
         }
         return block
     }
+}
 
-    init(key: CacheKey, bodyLength: Int, bodyCRC: UInt32, record: Record) {
-        self.key = key
-        self.bodyLength = bodyLength
-        self.bodyCRC = bodyCRC
-        self.record = record
-    }
-
+extension CacheHead {
     /// - Parameters:
     ///   - key: the key that belongs to the file's name.
     ///   - fileLength: the length of the whole file.
@@ -87,7 +82,6 @@ struct CacheHead<Record: CachedRecord>: Sendable, Equatable {
     }
 }
 
-/// Why a block is not a header.
 enum CacheDamage: Error, Equatable {
     /// It is a folder, for example.
     case kind

@@ -21,7 +21,6 @@ struct CacheIndex: Sendable {
 
     private var numbers: [CacheKey: Int32] = [:]
     private var nodes: [Node] = []
-    /// Nodes without an entry.
     private var free: [Int32] = []
     private var oldest = none
     private var newest = none
@@ -105,16 +104,5 @@ struct CacheIndex: Sendable {
             remove(node.key)
         }
         return victims
-    }
-
-    /// The keys, beginning with the least recently used one.
-    var keys: [CacheKey] {
-        var keys: [CacheKey] = []
-        var number = oldest
-        while number != Self.none {
-            keys.append(nodes[Int(number)].key)
-            number = nodes[Int(number)].newer
-        }
-        return keys
     }
 }

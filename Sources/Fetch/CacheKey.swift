@@ -65,13 +65,4 @@ package struct CacheKey: Sendable, Hashable {
         }
         self.init(bytes: bytes)
     }
-
-}
-
-extension RemoteURL {
-    /// Whether the URL has a user, with or without a password.
-    package var hasUser: Bool {
-        let rest = text.utf8.dropFirst(scheme.utf8.count + "://".utf8.count)
-        return rest.prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
-    }
 }

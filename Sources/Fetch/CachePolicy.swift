@@ -18,7 +18,6 @@ package struct CachePolicy: Sendable {
     package var hasCredentials: Bool
     /// Whether a request of the transfer had a cookie that a redirect had set. The next transfer begins without it.
     package var sentCookies = false
-    /// The User-Agent of the request.
     var userAgent: String
 
     package init(hasCredentials: Bool, userAgent: String) {

@@ -23,7 +23,6 @@ package struct CacheRecord: CachedRecord {
 
     /// The requested URL, in the form in which it may be shown.
     package var url: ByteString
-    /// The validators for a conditional request.
     package var validators: Validators
     /// When the response arrived or was last confirmed.
     package var received: Int
@@ -52,19 +51,8 @@ package struct CacheRecord: CachedRecord {
             case lifetime, expires, date
             case requiresRevalidation = "isAskedAgain"
         }
-
-        package init(
-            lifetime: Int? = nil, expires: Int? = nil, date: Int? = nil,
-            requiresRevalidation: Bool = false
-        ) {
-            self.lifetime = lifetime
-            self.expires = expires
-            self.date = date
-            self.requiresRevalidation = requiresRevalidation
-        }
     }
 
-    /// Whether its numbers and texts can be used for calculations and requests: a checksum does not prove who wrote it.
     package var isPlausible: Bool {
         let times = [received, freshness.expires ?? 0, freshness.date ?? 0]
         let texts = [validators.entityTag, validators.lastModified].compactMap(\.self)

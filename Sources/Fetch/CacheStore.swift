@@ -54,7 +54,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
 
     package func stop() {
         stopped.store(true, ordering: .releasing)
-        cleaning.sync {}
+        settle()
     }
 
     package func setLimit(_ limit: Int) {
@@ -106,10 +106,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
         _ key: CacheKey, _ file: consuming Descriptor
     ) throws(FileError) -> CacheEntry<Record>? {
         let path = folder.path(of: key)
-        var information = stat()
-        guard fstat(file.number, &information) == 0 else {
-            throw FileError(.examine, path, Errno(rawValue: errno))
-        }
+        let information = try file.information(path: path)
         guard information.st_mode & S_IFMT == S_IFREG else {
             discard(key, because: CacheDamage.kind.words)
             return nil
@@ -135,7 +132,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
         of entry: CacheEntry<Record>, to file: borrowing Descriptor, path: String
     ) throws(FileError) -> Bool {
         let key = entry.head.key
-        do throws(CacheCopyError) {
+        do throws(CopyError) {
             guard try entry.copyBody(to: file) == entry.head.bodyCRC else {
                 discard(key, because: "its body is damaged")
                 return false
@@ -160,7 +157,9 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
     ) -> Bool {
         let key = entry.head.key
         do throws(FileError) {
-            guard try entry.bodySHA256(path: folder.path(of: key)) == sha256 else {
+            let body = try entry.file.sha256(
+                from: CacheHead<Record>.length, path: folder.path(of: key))
+            guard body == sha256 else {
                 discard(key, because: "its body is damaged")
                 return false
             }
@@ -312,42 +311,16 @@ package final class CacheEntry<Record: CachedRecord>: Sendable {
         self.inode = inode
     }
 
-    /// The SHA-256 of the body, in hexadecimal.
-    fileprivate func bodySHA256(path: String) throws(FileError) -> String {
-        try file.sha256(from: CacheHead<Record>.length, path: path)
-    }
-
     /// Copies the body and returns its CRC-32.
-    fileprivate func copyBody(to target: borrowing Descriptor) throws(CacheCopyError) -> UInt32 {
+    fileprivate func copyBody(to target: borrowing Descriptor) throws(CopyError) -> UInt32 {
         var crc: UInt32 = 0
-        var failure: CacheCopyError?
-        withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 16) { buffer in
-            var done = 0
-            while done < head.bodyLength, failure == nil {
-                let wanted = min(buffer.count, head.bodyLength - done)
-                do throws(Errno) {
-                    let count = try file.read(
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]),
-                        at: CacheHead<Record>.length + done)
-                    // The file became shorter after its length was read; the checksum detects this.
-                    guard count > 0 else { break }
-                    crc = darkroom_crc32(crc, buffer.baseAddress, count)
-                    do throws(Errno) {
-                        try target.write(
-                            UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: done)
-                    } catch {
-                        failure = .writing(error)
-                    }
-                    done += count
-                } catch {
-                    failure = .reading(error)
-                }
-            }
+        // If the file became shorter after its length was read, the checksum detects this.
+        _ = try file.copyByHand(
+            head.bodyLength, from: CacheHead<Record>.length, to: target, at: 0
+        ) { piece in
+            crc = darkroom_crc32(
+                crc, piece.baseAddress?.assumingMemoryBound(to: UInt8.self), piece.count)
         }
-        if let failure { throw failure }
         return crc
     }
 }
-
-/// Which side of a copy has failed.
-private enum CacheCopyError: Error { case reading(Errno), writing(Errno) }

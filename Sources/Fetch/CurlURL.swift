@@ -44,7 +44,6 @@ final class CurlURL {
 
     var hasUser: Bool { Self.part(handle, CURLUPART_USER) != nil }
 
-    /// Takes over the user and the password of another URL.
     func takeUser(of other: CurlURL) {
         for part in [CURLUPART_USER, CURLUPART_PASSWORD] {
             // In its original form, including escapes.
@@ -74,7 +73,7 @@ final class CurlURL {
         -> OpaquePointer
     {
         guard let handle = curl_url() else {
-            throw FetchError(.transferFailed, "\(shown): out of memory", fault: .scarce)
+            throw .noMemory(shown)
         }
         let result = curl_url_set(handle, CURLUPART_URL, text, 0)
         guard result == CURLUE_OK else {

@@ -1,10 +1,9 @@
 import DarkroomCore
 
-/// The journal records of the cache.
 extension EventLog {
     package func cacheOpened(_ contents: CacheContents, _ path: String, limit: Int) {
         say(
-            .cacheOpened, "\(contents.kept) are kept in \(path), up to \(Units.bytes(limit))",
+            .cacheOpened, "\(contents.texts.kept) are kept in \(path), up to \(Units.bytes(limit))",
             [.bytes: "\(limit)"])
     }
 
@@ -16,25 +15,25 @@ extension EventLog {
     ) {
         say(
             .cacheUnused, worse: isMissed,
-            "\(path) is not used as a \(contents.place): \(reason); \(contents.without) again"
+            "\(path) is not used as a \(contents.texts.place): \(reason); \(contents.texts.without) again"
         )
     }
 
     func cacheDiscarded(_ contents: CacheContents, _ path: String, because reason: String) {
-        say(.cacheDiscarded, "\(path) was discarded: \(reason); \(contents.one) again")
+        say(.cacheDiscarded, "\(path) was discarded: \(reason); \(contents.texts.one) again")
     }
 
     func cacheTroubled(_ contents: CacheContents, _ error: FileError) {
         say(
             .cacheTroubled,
-            "\(error.message); no image fails because of this, but \(contents.several) again",
+            "\(error.message); no image fails because of this, but \(contents.texts.several) again",
             [.error: error.code])
     }
 
     func cacheHasNoRoom(_ contents: CacheContents, _ path: String) {
         say(
             .cacheTroubled,
-            "Nothing is added to the \(contents.place) in \(path), because its file system has less than 5 % or 1 GiB "
+            "Nothing is added to the \(contents.texts.place) in \(path), because its file system has less than 5 % or 1 GiB "
                 + "free", [.error: "cache-low-space"])
     }
 
@@ -49,58 +48,40 @@ extension EventLog {
     }
 
     func cacheEvicted(_ contents: CacheContents, _ count: Int, bytes: Int) {
-        let word: String
         switch contents {
-        case .responses:
-            metrics.cacheEvictions.add(count)
-            word = "response"
-        case .results:
-            metrics.resultEvictions.add(count)
-            word = "result"
+        case .responses: metrics.cacheEvictions.add(count)
+        case .results: metrics.resultEvictions.add(count)
         }
         say(
             .cacheEvicted,
-            "\(Words.count(count, word)) removed from the \(contents.place) to make room, \(Units.bytes(bytes))",
+            "\(Words.count(count, contents.texts.word)) removed from the \(contents.texts.place) to make room, \(Units.bytes(bytes))",
             [.bytes: "\(bytes)", .count: "\(count)"])
     }
 }
 
 extension CacheContents {
-    fileprivate var place: String {
-        switch self {
-        case .responses: "cache"
-        case .results: "store of results"
-        }
+    fileprivate struct Texts {
+        let kept, place, word: String
+        /// What one that is missing costs.
+        let one: String
+        /// What several that are missing may cost.
+        let several: String
+        /// What a daemon without any does.
+        let without: String
     }
 
-    /// What one that is missing costs.
-    fileprivate var one: String {
+    fileprivate var texts: Texts {
         switch self {
-        case .responses: "its source is downloaded"
-        case .results: "its picture is made"
-        }
-    }
-
-    /// What several that are missing may cost.
-    fileprivate var several: String {
-        switch self {
-        case .responses: "sources may be downloaded"
-        case .results: "pictures may be made"
-        }
-    }
-
-    /// What a daemon without any does.
-    fileprivate var without: String {
-        switch self {
-        case .responses: "each manifest downloads its sources"
-        case .results: "each manifest makes its pictures"
-        }
-    }
-
-    fileprivate var kept: String {
-        switch self {
-        case .responses: "Downloaded sources"
-        case .results: "Results"
+        case .responses:
+            Texts(
+                kept: "Downloaded sources", place: "cache", word: "response",
+                one: "its source is downloaded", several: "sources may be downloaded",
+                without: "each manifest downloads its sources")
+        case .results:
+            Texts(
+                kept: "Results", place: "store of results", word: "result",
+                one: "its picture is made", several: "pictures may be made",
+                without: "each manifest makes its pictures")
         }
     }
 }

@@ -22,30 +22,25 @@ extension FetchError {
         if result == CURLE_OK {
             // If a connection ends within a header, libcurl treats this as the end of the response.
             if transfer.plan == nil {
-                return FetchError(
+                return transfer.error(
                     .connectionLost,
-                    "\(transfer.place): the server closed the connection before the response header was complete"
-                )
+                    "the server closed the connection before the response header was complete")
             }
             if transfer.isOverlong {
-                return FetchError(
-                    .lengthMismatch,
-                    "\(transfer.place): the body is longer than the server announced")
+                return transfer.error(
+                    .lengthMismatch, "the body is longer than the server announced")
             }
             return transfer.failureOfEnd
         }
         if result == CURLE_COULDNT_CONNECT, let refusal = transfer.decisiveRefusal {
-            return FetchError(refusal.code, "\(transfer.place): \(refusal.words)")
+            return transfer.error(refusal.code, refusal.words)
         }
         if result == CURLE_OPERATION_TIMEDOUT, transfer.timeLeft <= .zero {
             return transfer.timeout
         }
         let (kind, cause) = kindAndCause(result, transfer: transfer, handle: handle)
-        let words =
-            handle.errorText.isEmpty
-            ? String(cString: curl_easy_strerror(result)) : handle.errorText
         return FetchError(
-            kind, "\(transfer.place): " + (cause ?? words),
+            kind, "\(transfer.place): " + (cause ?? handle.words(result)),
             fault: fault(result, kind, of: transfer))
     }
 

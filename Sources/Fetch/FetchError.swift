@@ -21,7 +21,6 @@ package struct FetchError: CodedError, Equatable {
         /// Fewer bytes than the limit arrived for longer than the limit.
         case stalled = "stalled"
         case tooManyRedirects = "too-many-redirects"
-        /// The server answered with an error status, which the message contains.
         case httpStatus = "http-status"
         case tooLarge = "too-large"
         /// The body ended before the announced length, or before its last chunk.
@@ -36,7 +35,6 @@ package struct FetchError: CodedError, Equatable {
         case headerTooLarge = "header-too-large"
         /// The response is not HTTP, or it contradicts itself or the request.
         case badResponse = "bad-response"
-        /// The response is an HTML page.
         case htmlPage = "html-page"
         /// The response does not begin like a picture; the message tells what it looks like.
         case notAPicture = "not-a-picture"
@@ -109,13 +107,7 @@ extension FetchError.Code {
         case .resolveFailed, .connectFailed, .timeout, .stalled, .truncated, .connectionLost,
             .connectionReset:
             true
-        case .unsupportedScheme, .badURL, .hostForbidden, .addressForbidden, .tlsFailed,
-            .tooManyRedirects, .httpStatus, .headerTooLarge, .tooLarge, .lengthMismatch,
-            .badResponse,
-            .htmlPage, .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing,
-            .sourceGone, .sourceForbidden,
-            .sourceUnreadable, .notAFile, .cancelled, .transferFailed:
-            false
+        default: false
         }
     }
 }

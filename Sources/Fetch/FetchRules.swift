@@ -1,5 +1,13 @@
 import DarkroomCore
 
+/// What the rules say of an address or a host.
+package enum RuleVerdict: Sendable, Equatable {
+    case allowed
+    /// The kind of address, or the rule, for people: `private, embedded in 6to4`, `downloads.denyHosts contains
+    /// *.example.org`.
+    case denied(String)
+}
+
 /// The rules of what may be fetched from which hosts, and which headers are sent to them.
 package struct FetchRules: Sendable, Equatable {
     package var addresses: AddressRules
@@ -18,7 +26,6 @@ package struct FetchRules: Sendable, Equatable {
         self.headers = headers
     }
 
-    /// Why something may not be fetched.
     package struct Refusal: Sendable, Equatable {
         package var code: FetchError.Code
         /// The text that follows the URL in a message. It contains only the host of the URL.

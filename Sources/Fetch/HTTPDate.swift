@@ -18,13 +18,9 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
     package init?(_ bytes: some Collection<UInt8>, now: Int64 = HTTPDate.now.secondsSince1970) {
         // No format is longer: "Wednesday, 06-Nov-94 08:49:37 GMT".
         guard bytes.count <= 40 else { return nil }
-        var scanner = Scanner(rest: bytes.map { $0 | (Self.isCapital($0) ? 0x20 : 0) }[...])
+        var scanner = Scanner(rest: bytes.map(\.asciiLowercased)[...])
         guard let seconds = scanner.date(now: now) else { return nil }
         secondsSince1970 = seconds
-    }
-
-    package init?(_ text: some StringProtocol, now: Int64 = HTTPDate.now.secondsSince1970) {
-        self.init(Array(text.utf8), now: now)
     }
 
     package static var now: HTTPDate { HTTPDate(secondsSince1970: Int64(time(nil))) }
@@ -36,10 +32,6 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
 
     package static func < (left: HTTPDate, right: HTTPDate) -> Bool {
         left.secondsSince1970 < right.secondsSince1970
-    }
-
-    private static func isCapital(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
     }
 }
 
@@ -66,7 +58,6 @@ extension HTTPDate: CustomStringConvertible {
     ]
 }
 
-/// Reads a whole text in lower case as a date.
 private struct Scanner {
     var rest: ArraySlice<UInt8>
 

@@ -17,16 +17,7 @@ enum HTTPField {
 
     /// A decimal number without a sign; nil for anything else and for a number beyond Int64.
     static func number(_ bytes: ArraySlice<UInt8>) -> Int64? {
-        guard isDigits(bytes) else { return nil }
-        var number: Int64 = 0
-        for byte in bytes {
-            let (product, overflows) = number.multipliedReportingOverflow(by: 10)
-            let (sum, overflowsToo) = product.addingReportingOverflow(
-                Int64(byte - UInt8(ascii: "0")))
-            if overflows || overflowsToo { return nil }
-            number = sum
-        }
-        return number
+        isDigits(bytes) ? Int64(String(decoding: bytes, as: UTF8.self)) : nil
     }
 
     /// A number of seconds; a number that is too large becomes the largest (RFC 9111, 1.2.2).
@@ -46,22 +37,13 @@ enum HTTPField {
 
     /// The characters of names of fields, directives and the like (RFC 9110, 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        byte.isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
     /// A token in lower case; nil if it is not a token.
     static func token(_ bytes: ArraySlice<UInt8>) -> ByteString? {
         guard !bytes.isEmpty, bytes.allSatisfy(isToken) else { return nil }
-        return ByteString(decoding: bytes.map(asciiLowercased))
-    }
-
-    static func asciiLowercased(_ byte: UInt8) -> UInt8 {
-        byte.asciiLowercased
+        return ByteString(decoding: bytes.map(\.asciiLowercased))
     }
 
     /// The text of a value of at most `limit` bytes; nil if it is longer, contains control characters or is not UTF-8.
@@ -71,4 +53,8 @@ enum HTTPField {
         else { return nil }
         return ByteString(validating: bytes)
     }
+}
+
+extension UInt8 {
+    var isLetterOrDigit: Bool { isDigit || asciiLowercased &- UInt8(ascii: "a") < 26 }
 }

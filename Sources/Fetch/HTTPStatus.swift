@@ -14,7 +14,6 @@ package struct HTTPStatus: Sendable, Equatable, CustomStringConvertible {
     /// Whether the connection continues in another protocol, which Darkroom never requests.
     package var isChangeOfProtocols: Bool { code == 101 }
 
-    /// Whether another attempt may get another answer.
     package var isTransient: Bool { [408, 425, 429, 500, 502, 503, 504].contains(code) }
 
     /// The number and, for a common code, its reason: `404 Not Found`.

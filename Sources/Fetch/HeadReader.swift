@@ -6,11 +6,8 @@ struct HeadReader {
     enum Progress: Sendable, Equatable {
         /// The final header is not complete yet, or was complete before this line.
         case more
-        /// This line completes the final header.
         case whole
-        /// All lines together are longer than the limit.
         case tooLarge
-        /// The status line is invalid.
         case noStatus
     }
 
@@ -59,7 +56,7 @@ struct HeadReader {
         if let value = Self.value(of: "location", in: line) {
             take(location: value)
         } else if let value = Self.value(of: "transfer-encoding", in: line) {
-            let name = value.map(HTTPField.asciiLowercased)
+            let name = value.map(\.asciiLowercased)
             isTransferCoded = isTransferCoded || isChunked || !name.elementsEqual("chunked".utf8)
             isChunked = true
         } else if BodyPlan.redirects.contains(status.code),
@@ -73,12 +70,8 @@ struct HeadReader {
     }
 
     private mutating func take(location value: ArraySlice<UInt8>) {
-        guard value.count <= RemoteURL.maximumBytes else {
-            isLocationValid = false
-            isLocationTooLong = true
-            return
-        }
-        guard !value.isEmpty, let text = RedirectTarget.text(value),
+        if value.count > RemoteURL.maximumBytes { isLocationTooLong = true }
+        guard !value.isEmpty, !isLocationTooLong, let text = RedirectTarget.text(value),
             foundLocation == nil || foundLocation == text
         else {
             isLocationValid = false
@@ -94,7 +87,7 @@ struct HeadReader {
         let count = name.utf8CodeUnitCount
         guard line.count > count, line[count] == UInt8(ascii: ":") else { return nil }
         let letters = UnsafeBufferPointer(start: name.utf8Start, count: count)
-        guard zip(line, letters).allSatisfy({ HTTPField.asciiLowercased($0) == $1 }) else {
+        guard zip(line, letters).allSatisfy({ $0.asciiLowercased == $1 }) else {
             return nil
         }
         let rest = line[(count + 1)...].filter { $0 != 0x0D && $0 != 0x0A }

@@ -6,7 +6,6 @@ import DarkroomPicture
 struct Hop {
     let url: CurlURL
     let shown: RedactedURL
-    /// The origin to which credentials may be sent.
     let origin: Origin
     /// Identifies the URL without containing it; nil for the requested URL.
     let target: String?

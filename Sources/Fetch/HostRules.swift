@@ -8,21 +8,12 @@ package struct HostRules: Sendable, Equatable {
     package var allow: [HostPattern]
     package var deny: [HostPattern]
 
-    package enum Verdict: Sendable, Equatable {
-        case allowed
-        /// The rule, for people: `downloads.denyHosts contains *.example.org`.
-        case denied(String)
-    }
-
     package init(allow: [HostPattern] = [], deny: [HostPattern] = []) {
         self.allow = allow
         self.deny = deny
     }
 
-    /// Checks a host in the form of libcurl's URL parser (`HostName.init`).
-    package func verdict(host: ByteString) -> Verdict { verdict(HostName(host)) }
-
-    package func verdict(_ host: HostName) -> Verdict {
+    package func verdict(_ host: HostName) -> RuleVerdict {
         if let rule = deny.first(where: { $0.matches(host) }) {
             return .denied("downloads.denyHosts contains \(rule)")
         }
@@ -38,33 +29,28 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
     /// `example.org` itself. The text includes the dot: `.example.org`.
     case beneath(ByteString)
 
-    /// A text that is not a pattern; `message` has the reason.
-    package struct Problem: Error, Sendable, Equatable {
-        package let message: String
-    }
+    package typealias Problem = TextProblem
 
     package init(_ text: String) throws(Problem) {
         let isBeneath = ByteString(text).hasPrefix("*.")
         let host = Substring(isBeneath ? text.utf8.dropFirst(2) : text.utf8[...])
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
             throw Problem(
-                message:
-                    "\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
+                "\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
         }
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw Problem(
-                message: "\"\(text)\": write an international name in its ASCII form, xn--…")
+            throw Problem("\"\(text)\": write an international name in its ASCII form, xn--…")
         }
         // An IPv6 address may be written without its brackets, which are for URLs.
         let bracketed: ByteString =
             IPAddress(host)?.family == .v6 ? "[\(host)]" : ByteString(host)
         if let problem = URLAuthority.problem(ofHost: bracketed) {
-            throw Problem(message: "\"\(text)\": \(problem)")
+            throw Problem("\"\(text)\": \(problem)")
         }
         switch HostName(bracketed) {
         case .name(let name) where isBeneath: self = .beneath(".\(name)")
         case .address where isBeneath:
-            throw Problem(message: "\"\(text)\": an address has no names beneath it")
+            throw Problem("\"\(text)\": an address has no names beneath it")
         case let whole: self = .exact(whole)
         }
     }

@@ -1,3 +1,4 @@
+import DarkroomCore
 import Glibc
 
 /// An IPv4 or IPv6 address.
@@ -9,7 +10,6 @@ package struct IPAddress: Sendable, Hashable {
         case v4
         case v6
 
-        /// The length of an address in bits.
         package var bits: Int { self == .v4 ? 32 : 128 }
     }
 
@@ -53,14 +53,8 @@ package struct IPAddress: Sendable, Hashable {
             return
         }
         // inet_aton stops at a space and accepts the text before it.
-        let isNumeric = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-                UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "x"), UInt8(ascii: "X"),
-                UInt8(ascii: "."):
-                true
-            default: false
-            }
+        let isNumeric = text.utf8.allSatisfy {
+            Hexadecimal.value(of: $0.asciiLowercased) != nil || "xX.".utf8.contains($0)
         }
         var v4 = in_addr()
         guard isNumeric, inet_aton(String(text), &v4) == 1 else { return nil }

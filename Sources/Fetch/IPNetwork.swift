@@ -6,10 +6,8 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     /// The number of bits that its addresses have in common.
     package let prefix: Int
 
-    /// A text that is not a network; `message` has the reason and, if possible, a correction.
-    package struct Problem: Error, Sendable, Equatable {
-        package let message: String
-    }
+    /// The message has a correction, if possible.
+    package typealias Problem = TextProblem
 
     /// A `prefix` beyond the length of the address is limited, and the bits of `base` beyond the prefix become zero.
     package init(base: IPAddress, prefix: Int) {
@@ -25,7 +23,7 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     package init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }) else {
-            throw Problem(message: "\(Self.quoted(text)) has no address before the /")
+            throw Problem("\(Self.quoted(text)) has no address before the /")
         }
         let isMapped = address.family == .v4 && parts[0].utf8.contains(UInt8(ascii: ":"))
         let offset = isMapped ? 96 : 0
@@ -39,15 +37,14 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
             let length = Int(parts[1]), (offset...offset + address.family.bits).contains(length)
         else {
             throw Problem(
-                message:
-                    "\(Self.quoted(text)): after the / there must be a number from \(offset) to "
+                "\(Self.quoted(text)): after the / there must be a number from \(offset) to "
                     + "\(offset + address.family.bits)")
         }
         self.init(base: address, prefix: length - offset)
         // 10.1.2.3/8 may mean the network or the single host; this code does not guess.
         guard base == address else {
             throw Problem(
-                message: "\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
+                "\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
                     + "network, or \(address) for the single address")
         }
     }

@@ -10,7 +10,6 @@ extension LocalSources {
         /// The sources of the files, sorted by the bytes of their names. Those in a root are absolute, so that no other
         /// root is tried for them.
         case sources([ByteString])
-        /// Why there is none.
         case nothing(String)
         /// There are more files than the limit, or too many entries in the folder.
         case tooMany
@@ -32,16 +31,14 @@ extension LocalSources {
         _ folder: String, sent: SentPictures? = nil, limit: Int, matches wanted: (FileName) -> Bool
     ) -> Listing {
         func matches(_ name: FileName) -> Bool { wanted(name) && !ignored.contains(name) }
-        let isAbsolute = folder.utf8.first == UInt8(ascii: "/")
         var reason: String?
         if case .here(let pictures)? = sent {
-            var way = Substring(folder)
-            while way.utf8.first == UInt8(ascii: "/") { way = way.dropFirst() }
-            let root = pictures.directory.number
+            let way = SentPictures.way(to: folder)
             do throws(Errno) {
-                let found = try names(
-                    in: way.isEmpty ? "." : String(way), beneath: root, followsLinks: false,
-                    limit: limit, matches: matches)
+                let place = try resolution.open(
+                    way.isEmpty ? "." : way, beneath: pictures.directory.number,
+                    followsLinks: false)
+                let found = try Self.names(in: place.number, limit: limit, matches: matches)
                 guard let found else { return .tooMany }
                 if !found.isEmpty { return Self.sources(found, in: folder) }
             } catch {
@@ -52,22 +49,17 @@ extension LocalSources {
             }
         }
         if let base {
-            let path = isAbsolute ? folder : folder.isEmpty ? base : "\(base)/\(folder)"
+            let path = folder.isEmpty ? base : Self.joined(base, folder)
             return list(anywhere: path.isEmpty ? "/" : path, as: folder, limit, matches)
         }
         for root in roots where !hidden.contains(ByteString(root)) {
-            guard let way = Self.way(to: folder, from: root, isAbsolute: isAbsolute) else {
-                continue
-            }
+            guard let place = Place(root: root, path: folder) else { continue }
             do throws(Errno) {
-                let place = Descriptor(
-                    owning: try retryingInterrupts { darkroom_open_folder(root) })
-                let found = try names(
-                    in: way, beneath: place.number, followsLinks: true, limit: limit,
-                    matches: matches)
+                let opened = try place.open(resolution)
+                let found = try Self.names(in: opened.number, limit: limit, matches: matches)
                 guard let found else { return .tooMany }
                 if found.isEmpty { continue }
-                return Self.sources(found, in: Self.joined(root, way))
+                return Self.sources(found, in: place.way == "." ? root : place.fullPath)
             } catch {
                 reason = reason ?? Self.words(for: error, sent: false)
             }
@@ -76,8 +68,8 @@ extension LocalSources {
     }
 
     private func places(_ sent: SentPictures?) -> String {
-        let shown = roots.map { FileName($0).text }.joined(separator: ", ")
-        let list = roots.isEmpty ? "sources.roots, which is empty" : "sources.roots (\(shown))"
+        let list =
+            roots.isEmpty ? "sources.roots, which is empty" : "sources.roots (\(listOfRoots))"
         if case .here? = sent { return "the submitted folder, nor in \(list)" }
         return list
     }
@@ -98,28 +90,6 @@ extension LocalSources {
         }
     }
 
-    /// The path from a root to a folder; nil if an absolute path does not begin with the root.
-    private static func way(
-        to folder: String, from root: String, isAbsolute: Bool
-    ) -> String? {
-        if folder.isEmpty { return "." }
-        guard isAbsolute else { return folder }
-        func parts(_ path: String) -> [ByteString] {
-            path.utf8.split(separator: UInt8(ascii: "/")).map { ByteString($0) }.filter {
-                $0 != "."
-            }
-        }
-        let (rootParts, folderParts) = (parts(root), parts(folder))
-        guard folderParts.starts(with: rootParts) else { return nil }
-        let rest = folderParts.dropFirst(rootParts.count)
-        return rest.isEmpty ? "." : rest.map(\.string).joined(separator: "/")
-    }
-
-    private static func joined(_ root: String, _ way: String) -> String {
-        if way == "." { return root }
-        return root.utf8.last == UInt8(ascii: "/") ? root + way : "\(root)/\(way)"
-    }
-
     private static func words(for error: Errno, sent: Bool) -> String? {
         switch error {
         case .noSuchFileOrDirectory, .notDirectory: nil
@@ -131,14 +101,6 @@ extension LocalSources {
                 : "the symbolic links form a loop, or one is a special link of /proc"
         default: "its folder cannot be read: \(error)"
         }
-    }
-
-    private func names(
-        in way: String, beneath root: CInt, followsLinks: Bool, limit: Int,
-        matches: (FileName) -> Bool
-    ) throws(Errno) -> [FileName]? {
-        let folder = try resolution.open(way, beneath: root, followsLinks: followsLinks)
-        return try Self.names(in: folder.number, limit: limit, matches: matches)
     }
 
     /// The names of the files, sorted; nil if there are too many.
@@ -218,8 +180,7 @@ extension LocalSources {
                 return .nothing("the name of \(name.text) \(fault); rename it")
             }
             let text = name.text
-            let isWhole = folder.isEmpty || folder.utf8.last == UInt8(ascii: "/")
-            var source = isWhole ? folder + text : "\(folder)/\(text)"
+            var source = folder.isEmpty ? text : joined(folder, text)
             // Otherwise the text before a colon would be a scheme.
             if RedactedURL.scheme(of: source) != nil { source = "./" + source }
             sources.append(ByteString(source))

@@ -48,10 +48,6 @@ extension LocalSources {
         }
     }
 
-    private static func joined(_ folder: String, _ path: String) -> String {
-        path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)"
-    }
-
     /// Whether the folder of a file is there, and has not even a link of this name: a link may lead to a file system that
     /// is not mounted.
     private static func lacksOnlyTheFile(_ path: String) -> Bool {

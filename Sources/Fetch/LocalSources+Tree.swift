@@ -58,9 +58,7 @@ extension LocalSources {
         return Self.sources(
             files.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }, in: ".")
     }
-}
 
-extension LocalSources {
     /// 160 bytes for each of 100,000 pictures.
-    fileprivate static let mostPathBytes = 16 << 20
+    private static let mostPathBytes = 16 << 20
 }

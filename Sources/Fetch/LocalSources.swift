@@ -15,7 +15,6 @@ import SystemPackage
 package struct LocalSources: Sendable, Equatable {
     /// Absolute paths, which are tried in this order. If the list is empty, no local source is allowed.
     package var roots: [String]
-    /// The maximum size of a file, in bytes.
     package var maximumBytes: Int64
     /// The names that no listing of a folder has.
     package var ignored = IgnoredNames.standard
@@ -23,7 +22,7 @@ package struct LocalSources: Sendable, Equatable {
     package var kept: KeptPictures?
     let resolution: Resolution
     /// The folder at which relative paths begin if any file may be opened; nil if only those in the roots may.
-    let base: String?
+    private(set) var base: String?
     /// The files that the service can see, if it cannot see all of the machine.
     private let view: ServiceView?
     /// The roots that the service does not have, for a process that speaks for it and has them.
@@ -44,7 +43,6 @@ package struct LocalSources: Sendable, Equatable {
         self.roots = roots
         self.maximumBytes = maximumBytes
         self.resolution = resolution
-        base = nil
         self.view = view
         self.hidden = hidden
     }
@@ -53,12 +51,8 @@ package struct LocalSources: Sendable, Equatable {
     ///
     /// - Parameter base: the folder at which relative paths begin, absolute.
     package init(relativeTo base: String, maximumBytes: Int64) {
-        roots = []
-        self.maximumBytes = maximumBytes
-        resolution = .kernel
+        self.init(roots: [], maximumBytes: maximumBytes, view: nil)
         self.base = base
-        view = nil
-        hidden = []
     }
 
     /// A regular file that is open for reading.
@@ -66,13 +60,10 @@ package struct LocalSources: Sendable, Equatable {
         package let descriptor: Descriptor
         /// The root, joined with the path from there.
         package let path: String
-        /// What the file was when it was opened.
         package let information: stat
 
-        /// Its size at that time.
         package var bytes: Int64 { Int64(information.length) }
 
-        /// Passes on the ownership of the descriptor.
         package consuming func takeDescriptor() -> Descriptor { descriptor }
     }
 
@@ -99,14 +90,11 @@ package struct LocalSources: Sendable, Equatable {
         }
     }
 
-    /// Opens the file `path`, wherever it is.
     private func open(
         _ path: String, from base: String, _ shown: RedactedURL
     ) throws(FetchError) -> OpenedFile {
         let isAbsolute = path.utf8.first == UInt8(ascii: "/")
-        let whole =
-            isAbsolute
-            ? path : base.utf8.last == UInt8(ascii: "/") ? base + path : "\(base)/\(path)"
+        let whole = Self.joined(base, path)
         let descriptor: Descriptor
         do throws(Errno) {
             // Opening a device may have an effect. A fifo does not wait for a writer.
@@ -115,12 +103,8 @@ package struct LocalSources: Sendable, Equatable {
         } catch .noSuchFileOrDirectory, .notDirectory {
             let place = isAbsolute ? "" : " in \(base), where relative paths begin"
             throw FetchError(.sourceMissing, "\(shown): no such file\(place)")
-        } catch .noSuchAddressOrDevice {
-            throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
         } catch {
-            throw FetchError(
-                .sourceUnreadable, "\(shown): cannot be opened: \(error)", fault: error.storageFault
-            )
+            throw .opening(shown, error)
         }
         return try checked(descriptor, path: whole, shown: shown)
     }
@@ -146,13 +130,8 @@ package struct LocalSources: Sendable, Equatable {
                     .sourceUnreadable,
                     "\(shown): the symbolic links form a loop, or one is a special link of /proc; such "
                         + "links are not followed")
-            } catch .noSuchAddressOrDevice {
-                throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
             } catch {
-                let failure = FetchError(
-                    .sourceUnreadable,
-                    "\(shown): cannot be opened in \(FileName(place.root).text): \(error)",
-                    fault: error.storageFault)
+                let failure = FetchError.opening(shown, error, in: FileName(place.root).text)
                 // If the file exists but may not be read, it is the requested one; later roots are not tried.
                 guard error == .permissionDenied, !place.mayBeEntered else { throw failure }
                 refusal = refusal ?? failure
@@ -238,23 +217,45 @@ package struct LocalSources: Sendable, Equatable {
                     + "it by .. or a symbolic link; an absolute symbolic link always leads out")
     }
 
-    private var listOfRoots: String { roots.map { FileName($0).text }.joined(separator: ", ") }
+    var listOfRoots: String { roots.map { FileName($0).text }.joined(separator: ", ") }
+}
+
+extension FetchError {
+    /// Why a file that is there cannot be opened.
+    ///
+    /// - Parameter place: where it is; nil if its path tells that.
+    static func opening(_ shown: RedactedURL, _ error: Errno, in place: String? = nil) -> FetchError
+    {
+        if error == .noSuchAddressOrDevice {
+            return FetchError(.notAFile, "\(shown): a socket or a device, not a file")
+        }
+        let words = place.map { "cannot be opened in \($0)" } ?? "cannot be opened"
+        return FetchError(
+            .sourceUnreadable, "\(shown): \(words): \(error)", fault: error.storageFault)
+    }
 }
 
 extension LocalSources {
-    /// A root and the path from it to a file.
-    private struct Place {
+    /// The path of a file from a folder, joined with that of the folder. An absolute one stays as it is.
+    static func joined(_ folder: String, _ path: String) -> String {
+        if path.utf8.first == UInt8(ascii: "/") { return path }
+        return folder.utf8.last == UInt8(ascii: "/") ? folder + path : "\(folder)/\(path)"
+    }
+
+    /// A root and the path from it to a file or a folder.
+    struct Place {
         var root: String
+        /// `.` for the root itself.
         var way: String
 
-        var fullPath: String { root.utf8.last == UInt8(ascii: "/") ? root + way : root + "/" + way }
+        var fullPath: String { joined(root, way) }
 
         /// If `path` is relative, it is the path from the root. If it is absolute, the result is nil unless its text
         /// begins with the root. `..` stays in it; the kernel checks it.
         init?(root: String, path: String) {
             self.root = root
             guard path.utf8.first == UInt8(ascii: "/") else {
-                way = path
+                way = path.isEmpty ? "." : path
                 return
             }
             let rootParts = Self.parts(of: root)
@@ -278,5 +279,38 @@ extension LocalSources {
                 owning: try retryingInterrupts { darkroom_open_folder(root) })
             return try resolution.open(way, beneath: folder.number, followsLinks: true)
         }
+    }
+}
+
+extension LocalSources.Resolution {
+    /// Opens a file beneath a folder. A file that is not a regular one is only examined.
+    ///
+    /// - Parameter followsLinks: if false, a symbolic link anywhere in the path throws
+    ///   `tooManySymbolicLinkLevels` (ELOOP).
+    /// - Throws: `improperLink` (EXDEV) if the path leads out of the folder.
+    func open(
+        _ way: String, beneath folder: CInt, followsLinks: Bool
+    ) throws(Errno) -> Descriptor {
+        let follow: CInt = followsLinks ? 1 : 0
+        if self == .walk { return try Self.walk(way, from: folder, follow) }
+        // EAGAIN: because of a rename or a mount at the same time, the kernel could not check ".." (openat2(2)).
+        for _ in 1..<8 {
+            do throws(Errno) {
+                return Descriptor(
+                    owning: try retryingInterrupts { darkroom_open_beneath(folder, way, follow) })
+            } catch .resourceTemporarilyUnavailable {
+                continue
+            } catch .noFunction, .notPermitted {
+                // The call does not exist, or a system call filter refuses it.
+                return try Self.walk(way, from: folder, follow)
+            }
+        }
+        throw .resourceTemporarilyUnavailable
+    }
+
+    private static func walk(
+        _ way: String, from folder: CInt, _ follow: CInt
+    ) throws(Errno) -> Descriptor {
+        Descriptor(owning: try retryingInterrupts { darkroom_walk_beneath(folder, way, follow) })
     }
 }

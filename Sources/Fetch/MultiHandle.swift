@@ -10,7 +10,6 @@ import SystemPackage
 final class MultiHandle {
     /// Its number in the events of `poll`.
     let number: UInt32
-    /// The number of handles in it.
     private(set) var count = 0
     private let curl: UnsafeMutableRawPointer
     private let poll: EventPoll
@@ -22,7 +21,6 @@ final class MultiHandle {
     private static let input = UInt32(DARKROOM_POLL_IN)
     private static let output = UInt32(DARKROOM_POLL_OUT)
 
-    /// nil if there is no memory.
     init?(number: UInt32, poll: EventPoll) {
         guard let curl = curl_multi_init() else { return nil }
         self.curl = curl
@@ -42,7 +40,6 @@ final class MultiHandle {
         _ = darkroom_curl_multi_set_long(curl, CURLMOPT_MAXCONNECTS, max(1, connections))
     }
 
-    /// Begins the handle's transfer.
     func add(_ handle: EasyHandle) -> CURLMcode {
         let result = curl_multi_add_handle(curl, handle.curl)
         guard result == CURLM_OK else { return result }
@@ -66,10 +63,8 @@ final class MultiHandle {
     /// because there is no socket with an event. So the handle is run again.
     func noteRefusal(of handle: EasyHandle) { refused.append(handle) }
 
-    /// Whether there is work without an event.
     var isDue: Bool { !refused.isEmpty }
 
-    /// Continues the transfers that wait for the socket.
     func act(on socket: CInt, flags: UInt32) -> CURLMcode {
         var ready: CInt = 0
         if flags & Self.input != 0 { ready |= CURL_CSELECT_IN }

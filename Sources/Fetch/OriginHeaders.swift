@@ -13,17 +13,16 @@ package struct OriginHeaders: Sendable, Equatable {
         /// Throws if a request cannot have the header, or if the transfer itself sets it.
         package init(name: String, value: String) throws(Problem) {
             guard !name.isEmpty, name.utf8.allSatisfy(HTTPField.isToken) else {
-                throw Problem(message: "a header name may contain only letters, digits and hyphens")
+                throw Problem("a header name may contain only letters, digits and hyphens")
             }
             guard !Self.reserved.contains(ByteString(name).asciiLowercased),
                 !ByteString(name).asciiLowercased.hasPrefix("proxy-")
-            else { throw Problem(message: "\(name) is set by the daemon itself") }
+            else { throw Problem("\(name) is set by the daemon itself") }
             guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw Problem(
-                    message: "\(name): a value must not contain line breaks or control characters")
+                throw Problem("\(name): a value must not contain line breaks or control characters")
             }
             guard value.utf8.contains(where: { $0 != 0x20 && $0 != 0x09 }) else {
-                throw Problem(message: "\(name): the value is empty")
+                throw Problem("\(name): the value is empty")
             }
             self.name = name
             self.value = value
@@ -38,10 +37,8 @@ package struct OriginHeaders: Sendable, Equatable {
         ]
     }
 
-    /// An invalid header or origin; `message` has the reason and contains no value.
-    package struct Problem: Error, Sendable, Equatable {
-        package let message: String
-    }
+    /// The message contains no value.
+    package typealias Problem = TextProblem
 
     package init(_ table: [Origin: [Header]] = [:]) {
         self.table = table

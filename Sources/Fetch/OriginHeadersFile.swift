@@ -15,7 +15,6 @@ package struct OriginHeadersFile {
     package private(set) var problems: [String] = []
     /// Whether the mode of the file lets every user of the machine read it.
     package private(set) var isExposed = false
-    /// Whether the file does not exist.
     package private(set) var isMissing = false
 
     private let path: String
@@ -27,11 +26,10 @@ package struct OriginHeadersFile {
     /// Reads the file `path`; all problems are in `problems`.
     package init(path: String) {
         self.path = path
-        do throws(FileProblem) {
-            let text = try readText()
-            read(text)
+        do throws(TextProblem) {
+            read(try readText())
         } catch {
-            problems.append("\(path): \(error.words)")
+            problems.append("\(path): \(error.message)")
         }
         headers = OriginHeaders(table)
     }
@@ -43,11 +41,7 @@ package struct OriginHeadersFile {
         headers = OriginHeaders(table)
     }
 
-    private struct FileProblem: Error {
-        var words: String
-    }
-
-    private mutating func readText() throws(FileProblem) -> String {
+    private mutating func readText() throws(TextProblem) -> String {
         let descriptor: Descriptor
         do throws(Errno) {
             // Does not wait for a writer if the file is a FIFO.
@@ -55,19 +49,19 @@ package struct OriginHeadersFile {
                 owning: try retryingInterrupts { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) })
         } catch {
             isMissing = error == .noSuchFileOrDirectory
-            throw FileProblem(words: "cannot be read: \(error)")
+            throw TextProblem("cannot be read: \(error)")
         }
         var status = stat()
         guard fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw FileProblem(words: "is not a file")
+            throw TextProblem("is not a file")
         }
         guard status.length <= Self.maximumBytes else {
-            throw FileProblem(words: "has more than \(Units.bytes(Self.maximumBytes))")
+            throw TextProblem("has more than \(Units.bytes(Self.maximumBytes))")
         }
         isExposed = status.st_mode & S_IROTH != 0
         guard let bytes = try? descriptor.whole(upTo: Self.maximumBytes, path: path),
             let text = String(validating: bytes, as: UTF8.self)
-        else { throw FileProblem(words: "cannot be read as UTF-8 text") }
+        else { throw TextProblem("cannot be read as UTF-8 text") }
         return text
     }
 
@@ -141,21 +135,20 @@ extension Origin {
         }
         let form = "an origin is https://HOST, http://HOST or HOST, optionally followed by :PORT"
         guard ["http", "https"].contains(scheme) else {
-            throw OriginHeaders.Problem(message: form)
+            throw OriginHeaders.Problem(form)
         }
-        do throws(URLAuthority.Problem) {
+        do throws(TextProblem) {
             let authority = try URLAuthority(ByteString(rest))
             // Text before an @ would be a secret in the wrong place.
             guard authority.userInformation == nil else {
-                throw URLAuthority.Problem(message: "write a user and password as a header")
+                throw TextProblem("write a user and password as a header")
             }
             guard authority.host.utf8.allSatisfy({ $0 < 0x80 }) else {
-                throw URLAuthority.Problem(
-                    message: "write an international name in its ASCII form, xn--…")
+                throw TextProblem("write an international name in its ASCII form, xn--…")
             }
             self.init(scheme: scheme, host: authority.host, port: authority.port)
         } catch {
-            throw OriginHeaders.Problem(message: "\(form): \(error.message)")
+            throw OriginHeaders.Problem("\(form): \(error.message)")
         }
     }
 }

@@ -5,7 +5,7 @@ import Glibc
 /// One POST request under the same rules as downloads. The thread that waits for it runs it; it needs no engine.
 ///
 /// A redirect is an answer and is not followed: the body is for the receiver that the user has named.
-package final class PostRequest {
+package final class PostRequest: CurlReceiver {
     package enum Outcome: Sendable, Equatable {
         /// - Parameter retryAfter: the pause that the server asks for, in seconds.
         case answered(HTTPStatus, retryAfter: Double?)
@@ -13,16 +13,11 @@ package final class PostRequest {
         case failed(String)
     }
 
-    private let curl: UnsafeMutableRawPointer
     private let multi: UnsafeMutableRawPointer
     private let hop: Hop
     private let settings: TransferSettings
-    private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    /// The header fields of the request. libcurl keeps a pointer to them.
-    private var fields: UnsafeMutablePointer<curl_slist>?
     private var reader = HeadReader()
     private var bodyBytes = 0
-    /// The rule that refused the last address.
     private var refusal: FetchRules.Refusal?
     private var hasOpenedSocket = false
 
@@ -42,13 +37,12 @@ package final class PostRequest {
         hop = try Self.hop(to: url, rules: settings.rules)
         self.settings = settings
         guard let curl = curl_easy_init(), let multi = curl_multi_init() else {
-            throw FetchError(.transferFailed, "\(url): out of memory", fault: .scarce)
+            throw .noMemory(url)
         }
-        self.curl = curl
         self.multi = multi
-        errorBuffer[0] = 0
-        try setOptions(body)
-        try set(fields)
+        super.init(curl)
+        let options = try prepare(hop, fields, settings, timeLeft: settings.limits.total)
+        try set(body, options)
         guard curl_multi_add_handle(multi, curl) == CURLM_OK else {
             throw FetchError(.transferFailed, "\(url): the request cannot be begun")
         }
@@ -56,10 +50,7 @@ package final class PostRequest {
 
     deinit {
         curl_multi_remove_handle(multi, curl)
-        curl_easy_cleanup(curl)
         curl_multi_cleanup(multi)
-        curl_slist_free_all(fields)
-        errorBuffer.deallocate()
     }
 
     /// Throws if a request to this URL would be refused for its text alone, before a name is resolved.
@@ -67,26 +58,11 @@ package final class PostRequest {
         _ = try hop(to: url, rules: rules)
     }
 
-    /// libidn2 reads international names in the encoding of the locale, and a service has the locale C.
     private static func hop(to url: RemoteURL, rules: FetchRules) throws(FetchError) -> Hop {
-        let locale = newlocale(CInt(LC_CTYPE_MASK), "C.UTF-8", nil)
-        let former = locale.map { uselocale($0) }
-        defer {
-            if let locale, let former {
-                uselocale(former)
-                freelocale(locale)
-            }
-        }
-        return try Hop(to: url, rules: rules)
+        try withUTF8Locale { () throws(FetchError) in try Hop(to: url, rules: rules) }
     }
 
-    private func setOptions(_ body: [UInt8]) throws(FetchError) {
-        let options = EasyOptions(curl: curl, shown: hop.shown)
-        let user = Unmanaged.passUnretained(self).toOpaque()
-        try options.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
-        try options.setRequest(hop, userAgent: settings.userAgent)
-        try options.setConnection(settings)
-        try options.setLimits(settings.limits, timeLeft: settings.limits.total)
+    private func set(_ body: [UInt8], _ options: EasyOptions) throws(FetchError) {
         try options.set(CURLOPT_POST, long: 1)
         try options.set(CURLOPT_POSTFIELDSIZE, long: body.count)
         var copied = body
@@ -94,43 +70,24 @@ package final class PostRequest {
             darkroom_curl_set_pointer(curl, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
         }
         try options.check(result, CURLOPT_COPYPOSTFIELDS)
-        try options.check(
-            darkroom_curl_set_open_socket(curl, openPostSocket, user), CURLOPT_OPENSOCKETFUNCTION)
-        try options.check(
-            darkroom_curl_set_header(curl, receivePostLine, user), CURLOPT_HEADERFUNCTION)
-        try options.check(
-            darkroom_curl_set_write(curl, receivePostBody, user), CURLOPT_WRITEFUNCTION)
-    }
-
-    private func set(_ values: [(name: String, value: String)]) throws(FetchError) {
-        for field in values {
-            guard let longer = curl_slist_append(fields, "\(field.name): \(field.value)") else {
-                throw FetchError(.transferFailed, "\(hop.shown): out of memory", fault: .scarce)
-            }
-            fields = longer
-        }
-        try EasyOptions(curl: curl, shown: hop.shown).set(CURLOPT_HTTPHEADER, list: fields)
     }
 
     /// Continues the request until it has ended or this time is over.
     ///
     /// - Parameter file: another descriptor whose input ends the wait; negative for none.
     package func wait(seconds: Double, beside file: CInt) -> Outcome? {
+        if let outcome = perform() { return outcome }
+        var other = curl_waitfd(fd: file, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+        let milliseconds = CInt(max(1, min(seconds * 1000, 60_000)))
+        curl_multi_poll(multi, &other, file < 0 ? 0 : 1, milliseconds, nil)
+        return perform()
+    }
+
+    private func perform() -> Outcome? {
         var running: CInt = 0
         guard curl_multi_perform(multi, &running) == CURLM_OK else {
             return .failed("\(hop.shown): the request cannot be continued")
         }
-        if let outcome { return outcome }
-        var other = curl_waitfd(fd: file, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        let milliseconds = CInt(max(1, min(seconds * 1000, 60_000)))
-        curl_multi_poll(multi, &other, file < 0 ? 0 : 1, milliseconds, nil)
-        guard curl_multi_perform(multi, &running) == CURLM_OK else {
-            return .failed("\(hop.shown): the request cannot be continued")
-        }
-        return outcome
-    }
-
-    private var outcome: Outcome? {
         var left: CInt = 0
         guard let message = curl_multi_info_read(multi, &left)?.pointee,
             message.msg == CURLMSG_DONE
@@ -155,25 +112,24 @@ package final class PostRequest {
             return "the answer is not HTTP, or its header is too long"
         default: break
         }
-        return errorBuffer[0] == 0
-            ? String(cString: curl_easy_strerror(result)) : String(cString: errorBuffer)
+        return words(result)
     }
 
     // MARK: Callbacks
 
-    fileprivate func take(line: UnsafeRawBufferPointer) -> Bool {
+    override func take(line: UnsafeRawBufferPointer) -> Bool {
         switch reader.take(line, limit: settings.limits.maxHeaderBytes) {
         case .more, .whole: true
         case .tooLarge, .noStatus: false
         }
     }
 
-    fileprivate func take(bodyOf count: Int) -> Bool {
-        bodyBytes += count
+    override func take(body piece: UnsafeRawBufferPointer) -> Bool {
+        bodyBytes += piece.count
         return bodyBytes <= Self.bodyLimit
     }
 
-    fileprivate func openSocket(_ address: SocketAddress) -> CInt {
+    override func openSocket(_ address: SocketAddress) -> CInt {
         guard let number = IPAddress(socketAddress: address.bytes) else { return -1 }
         if let refusal = settings.rules.refusal(address: number, host: hop.url.host) {
             self.refusal = refusal
@@ -182,34 +138,4 @@ package final class PostRequest {
         hasOpenedSocket = true
         return address.open()
     }
-}
-
-private func request(_ user: UnsafeMutableRawPointer?) -> PostRequest? {
-    user.map { Unmanaged<PostRequest>.fromOpaque($0).takeUnretainedValue() }
-}
-
-/// libcurl's write callback.
-private func receivePostBody(
-    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, user: UnsafeMutableRawPointer?
-) -> Int {
-    let goesOn = request(user)?.take(bodyOf: size * count) ?? false
-    return goesOn ? size * count : Int(CURL_WRITEFUNC_ERROR)
-}
-
-/// libcurl's header callback: one line at a time, including its end.
-private func receivePostLine(
-    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, user: UnsafeMutableRawPointer?
-) -> Int {
-    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    let goesOn = request(user)?.take(line: line) ?? false
-    return goesOn ? line.count : Int(CURL_WRITEFUNC_ERROR)
-}
-
-/// libcurl's open-socket callback: it is called for each connection, with the resolved address.
-private func openPostSocket(
-    user: UnsafeMutableRawPointer?, purpose: curlsocktype,
-    address: UnsafeMutablePointer<curl_sockaddr>?
-) -> curl_socket_t {
-    guard let address, let request = request(user) else { return CURL_SOCKET_BAD }
-    return request.openSocket(SocketAddress(address))
 }

@@ -14,10 +14,7 @@ enum RedirectTarget {
     }
 
     private static func isOfScheme(_ byte: UInt8) -> Bool {
-        switch byte.asciiLowercased {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "+-.".utf8.contains(byte)
-        }
+        byte.isLetterOrDigit || "+-.".utf8.contains(byte)
     }
 
     /// The end of `http://host` or `//host`; the start of a reference without a host.

@@ -33,7 +33,6 @@ package struct ResponseHead: Sendable, Equatable {
 
     /// The single-valued fields that contradict themselves, or that a folded line continues.
     private var distrusted: Set<Field> = []
-    /// The field that a folded line would continue.
     private var lastField: Field?
 
     package init(status: HTTPStatus) {

@@ -22,15 +22,15 @@ package enum RetryAfter: Sendable, Hashable {
         }
     }
 
-    private var longest: Int64 { Int64(HTTPField.longestTime) }
-
     /// The seconds from `time` on, from 0 to 2³¹; 0 for a date in the past.
     package func delay(since time: HTTPDate) -> Double {
         switch self {
         case .seconds(let seconds): Double(seconds)
         case .date(let date):
             Double(
-                min(max(0, date.secondsSince1970 - time.secondsSince1970), longest))
+                min(
+                    max(0, date.secondsSince1970 - time.secondsSince1970),
+                    Int64(HTTPField.longestTime)))
         }
     }
 }

@@ -40,6 +40,11 @@ extension SentPictures {
         if case .gone = self, path.utf8.first != UInt8(ascii: "/") { return true }
         return Self.isOnlySent(path)
     }
+
+    /// The path from the folder to a source; empty for the folder itself.
+    static func way(to source: String) -> String {
+        String(Substring(source.utf8.drop { $0 == UInt8(ascii: "/") }))
+    }
 }
 
 extension LocalSources {
@@ -59,25 +64,20 @@ extension LocalSources {
     func openSent(
         _ path: String, in folder: SentPictures.Folder, _ shown: RedactedURL
     ) throws(FetchError) -> OpenedFile? {
-        var way = Substring(path)
-        while way.utf8.first == UInt8(ascii: "/") { way = way.dropFirst() }
+        let way = SentPictures.way(to: path)
         guard !way.isEmpty else { return nil }
         let descriptor: Descriptor
         do throws(Errno) {
             descriptor = try resolution.open(
-                String(way), beneath: folder.directory.number, followsLinks: false)
+                way, beneath: folder.directory.number, followsLinks: false)
         } catch .noSuchFileOrDirectory, .notDirectory, .improperLink {
             return nil
         } catch .tooManySymbolicLinkLevels {
             throw FetchError(
                 .sourceForbidden,
                 "\(shown): a symbolic link; links in a submitted folder are not followed")
-        } catch .noSuchAddressOrDevice {
-            throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
         } catch {
-            throw FetchError(
-                .sourceUnreadable, "\(shown): cannot be opened in the submitted folder: \(error)",
-                fault: error.storageFault)
+            throw .opening(shown, error, in: "the submitted folder")
         }
         return try checked(
             descriptor, path: "\(folder.directory.path)/\(way)", owner: folder.owner,

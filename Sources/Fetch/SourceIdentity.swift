@@ -91,20 +91,13 @@ extension SourceIdentity {
 extension Substring.UTF8View {
     /// Takes a decimal number from the beginning; nil if there is none that fits.
     fileprivate mutating func number<Number: FixedWidthInteger>(as: Number.Type) -> Number? {
-        let sign: Number = Number.isSigned && passes("-") ? 0 &- 1 : 1
-        var number: Number?
-        while let digit = first, UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit {
-            let (product, isTooLarge) = (number ?? 0).multipliedReportingOverflow(by: 10)
-            let (sum, isTooMuch) = product.addingReportingOverflow(
-                sign &* Number(truncatingIfNeeded: digit &- UInt8(ascii: "0")))
-            if isTooLarge || isTooMuch { return nil }
-            number = sum
-            removeFirst()
-        }
-        return number
+        let sign = Number.isSigned && first == UInt8(ascii: "-") ? 1 : 0
+        let digits = dropFirst(sign).prefix(while: \.isDigit)
+        let text = self[..<digits.endIndex]
+        self = self[digits.endIndex...]
+        return Number(Substring(text))
     }
 
-    /// Takes a character from the beginning, if it is this one.
     fileprivate mutating func passes(_ character: Unicode.Scalar) -> Bool {
         guard let first, first == UInt8(ascii: character) else { return false }
         removeFirst()

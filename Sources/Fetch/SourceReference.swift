@@ -5,7 +5,6 @@ import DarkroomCore
 ///
 /// Two sources are equal if their texts have the same bytes.
 package enum SourceReference: Sendable {
-    /// `http://…` or `https://…`.
     case remote(RemoteURL)
     case local(LocalPath)
     /// A text that names no picture. Only its image fails, with this error, and only when its turn comes.
@@ -43,28 +42,32 @@ package enum SourceReference: Sendable {
     }
 
     private static func read(_ text: ByteString) throws(FetchError) -> SourceReference {
-        // Only an error shows it.
-        var shown: RedactedURL { RedactedURL(text.string) }
         guard !text.isEmpty else { throw FetchError(.badURL, "the source is empty") }
         // libcurl and the system use C strings: a NUL would cut the name without an error.
-        guard !text.utf8.contains(0) else {
-            throw FetchError(.badURL, "\(shown): the source contains a NUL")
-        }
+        guard !text.utf8.contains(0) else { throw .bad(text, "the source contains a NUL") }
         guard let scheme = RedactedURL.scheme(of: text.string) else {
             return .local(LocalPath(written: text, path: text.string))
         }
         switch scheme.asciiLowercased {
         case "http", "https": return .remote(try RemoteURL(text))
         case "file":
-            let path = try LocalPath.path(ofFileURL: text, shown: shown)
+            let path = try LocalPath.path(ofFileURL: text)
             return .local(LocalPath(written: text, path: path))
         default:
-            throw FetchError(
-                .unsupportedScheme,
-                "\(shown): the text before the first colon is not one of the schemes http, https and "
-                    + "file (a relative path with a colon in its first component must begin with ./)"
-            )
+            throw .bad(
+                text,
+                "the text before the first colon is not one of the schemes http, https and file "
+                    + "(a relative path with a colon in its first component must begin with ./)",
+                .unsupportedScheme)
         }
+    }
+}
+
+extension FetchError {
+    fileprivate static func bad(
+        _ source: ByteString, _ words: String, _ code: Code = .badURL
+    ) -> FetchError {
+        FetchError(code, "\(RedactedURL(source.string)): \(words)")
     }
 }
 
@@ -83,32 +86,28 @@ package struct LocalPath: Sendable {
     package let path: String
 
     /// The path of a `file:` URL (RFC 8089): without a host or with `localhost`, absolute, in UTF-8.
-    fileprivate static func path(
-        ofFileURL source: ByteString, shown: RedactedURL
-    ) throws(FetchError) -> String {
+    fileprivate static func path(ofFileURL source: ByteString) throws(FetchError) -> String {
         var rest = source.utf8.dropFirst("file:".utf8.count)
         if rest.starts(with: "//".utf8) {
             rest = rest.dropFirst(2)
             let host = rest.prefix { $0 != UInt8(ascii: "/") }
             guard host.isEmpty || ByteString(host).asciiLowercased == "localhost" else {
-                throw FetchError(
-                    .badURL, "\(shown): a file: URL names a path of this machine, without a host")
+                throw .bad(source, "a file: URL names a path of this machine, without a host")
             }
             rest = rest.dropFirst(host.count)
         }
         guard rest.first == UInt8(ascii: "/") else {
-            throw FetchError(.badURL, "\(shown): the path of a file: URL must be absolute")
+            throw .bad(source, "the path of a file: URL must be absolute")
         }
         guard !rest.contains(UInt8(ascii: "?")), !rest.contains(UInt8(ascii: "#")) else {
-            throw FetchError(
-                .badURL,
-                "\(shown): a file: URL cannot have a query or a fragment (in a name, write ? and # as %3F and %23)"
+            throw .bad(
+                source,
+                "a file: URL cannot have a query or a fragment (in a name, write ? and # as %3F and %23)"
             )
         }
         guard let path = decodePercent(rest) else {
-            throw FetchError(
-                .badURL,
-                "\(shown): the %-escapes of the path are invalid, are not UTF-8, or contain a NUL")
+            throw .bad(
+                source, "the %-escapes of the path are invalid, are not UTF-8, or contain a NUL")
         }
         return path
     }
@@ -123,21 +122,12 @@ package struct LocalPath: Sendable {
                 bytes.append(byte)
                 continue
             }
-            guard let high = iterator.next().flatMap(hexadecimal),
-                let low = iterator.next().flatMap(hexadecimal)
+            guard let high = iterator.next().flatMap({ Hexadecimal.value(of: $0.asciiLowercased) }),
+                let low = iterator.next().flatMap({ Hexadecimal.value(of: $0.asciiLowercased) })
             else { return nil }
             bytes.append(high << 4 | low)
         }
         return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 
@@ -161,6 +151,14 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
         text.utf8.dropFirst("http".utf8.count).first == UInt8(ascii: ":") ? "http" : "https"
     }
 
+    var authority: ByteString {
+        let rest = text.utf8.dropFirst(scheme.utf8.count + "://".utf8.count)
+        return ByteString(rest.prefix { !"/?#".utf8.contains($0) })
+    }
+
+    /// Whether the URL has a user, with or without a password.
+    package var hasUser: Bool { authority.utf8.contains(UInt8(ascii: "@")) }
+
     /// The part that a server sees: everything except the fragment.
     package var requested: ByteString {
         text.utf8.firstIndex(of: UInt8(ascii: "#")).map { ByteString(text.utf8[..<$0]) } ?? text
@@ -172,32 +170,27 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
     /// Spaces and characters beyond ASCII in path and query are percent-encoded as UTF-8, as browsers do it. In a host
     /// name they are left to libcurl's IDN support.
     package init(_ source: ByteString) throws(FetchError) {
-        // Only an error shows it.
-        var shown: RedactedURL { RedactedURL(source.string) }
         let scheme = RedactedURL.scheme(of: source.string) ?? ""
         guard ["http", "https"].contains(scheme.asciiLowercased) else {
-            throw FetchError(.unsupportedScheme, "\(shown): the scheme is not http or https")
+            throw .bad(source, "the scheme is not http or https", .unsupportedScheme)
         }
-        guard source.utf8.count <= Self.maximumBytes else {
-            throw FetchError(
-                .badURL,
-                "\(shown): the URL has \(source.utf8.count) bytes; the limit is "
-                    + "\(Self.maximumBytes)")
+        let count = source.utf8.count
+        guard count <= Self.maximumBytes else {
+            throw .bad(source, "the URL has \(count) bytes; the limit is \(Self.maximumBytes)")
         }
         guard source.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw FetchError(.badURL, "\(shown): the URL contains a control character")
+            throw .bad(source, "the URL contains a control character")
         }
         // libcurl would also accept one slash or three; then it could read another host than this code.
         let rest = source.utf8.dropFirst(scheme.utf8.count + 1)
         guard rest.starts(with: "//".utf8) else {
-            throw FetchError(
-                .badURL, "\(shown): the scheme must be followed by //, a host and a path")
+            throw .bad(source, "the scheme must be followed by //, a host and a path")
         }
         let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
         do throws(URLAuthority.Problem) {
             _ = try URLAuthority(ByteString(authority))
         } catch {
-            throw FetchError(.badURL, "\(shown): \(error.message)")
+            throw .bad(source, error.message)
         }
         written = source
         let path = source.utf8[authority.endIndex...]

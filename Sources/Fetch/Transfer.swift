@@ -20,7 +20,6 @@ final class Transfer {
     private let first: Hop
     private(set) var redirects = 0
     private(set) var cookies = ReceivedCookies()
-    /// The number of connections that were made.
     var connections = 0
 
     // Of the current request.
@@ -76,7 +75,6 @@ final class Transfer {
     /// The rest of the time for the whole transfer.
     var timeLeft: Duration { settings.limits.total - (ContinuousClock.now - started) }
 
-    /// The header fields in addition to libcurl's own.
     func requestFields() -> [(name: String, value: String)] {
         hop.fields(
             headers: settings.rules.headers, cookies: &cookies, validators: validators,
@@ -108,8 +106,8 @@ final class Transfer {
         case .redirect:
             guard let location = reader.location else { return false }
             guard redirects < settings.limits.redirects else {
-                throw FetchError(
-                    .tooManyRedirects, "\(place): more than \(settings.limits.redirects) redirects")
+                throw error(
+                    .tooManyRedirects, "more than \(settings.limits.redirects) redirects")
             }
             takeCookies()
             try follow(location)
@@ -141,17 +139,15 @@ final class Transfer {
         }
     }
 
-    /// The error at the end of the total time.
     var timeout: FetchError {
-        FetchError(
+        error(
             .timeout,
-            "\(place): not finished within the limit of \(Units.time(settings.limits.total)), after "
+            "not finished within the limit of \(Units.time(settings.limits.total)), after "
                 + Units.bytes(body.bytes))
     }
 
     // MARK: Callbacks
 
-    /// Reads a line of a header.
     func take(line: UnsafeRawBufferPointer) -> Progress {
         switch reader.take(line, limit: settings.limits.maxHeaderBytes) {
         case .more: return .goOn
@@ -199,18 +195,14 @@ final class Transfer {
                 return .stop
             }
             return beginDecoding(head.contentEncoding) ? .watchBody : .stop
-        case .rest: return .watchBody
-        case .redirect, .startOver, .page: return .watchBody
+        case .rest, .redirect, .startOver, .page: return .watchBody
         case .notModified: return .goOn
         }
     }
 
-    /// Takes a piece of a body.
     func take(_ piece: UnsafeRawBufferPointer) -> Bool {
         guard let plan else {
-            failure = FetchError(
-                .badResponse, "\(place): the body begins before the end of the response header")
-            return false
+            return fail(.badResponse, "the body begins before the end of the response header")
         }
         guard plan.isKept else {
             // The page of an error is read to its end, up to a limit, so that the connection can be reused. The status
@@ -221,23 +213,21 @@ final class Transfer {
         guard let decoder else { return take(content: piece) }
         switch decoder.decode(piece, receive: take(content:)) {
         case .goesOn: return true
-        case .stopped: break
-        case .damaged: fail(.badResponse, "the body's Content-Encoding is damaged")
+        case .stopped: return false
+        case .damaged: return fail(.badResponse, "the body's Content-Encoding is damaged")
         case .continues:
-            fail(.badResponse, "the body continues after the end of its Content-Encoding")
-        case .noMemory: failure = noMemory
+            return fail(.badResponse, "the body continues after the end of its Content-Encoding")
+        case .noMemory: return fail(.noMemory(place))
         }
-        return false
     }
 
     private func beginDecoding(_ coding: ByteString?) -> Bool {
         guard let coding else { return true }
         decoder = ContentDecoder(coding)
-        if decoder == nil { failure = noMemory }
+        if decoder == nil { failure = .noMemory(place) }
         return decoder != nil
     }
 
-    /// Takes a decoded piece of the body.
     private func take(content piece: UnsafeRawBufferPointer) -> Bool {
         let limit = settings.limits.bytes
         guard body.bytes + Int64(piece.count) <= limit else { return failTooLarge() }
@@ -246,12 +236,10 @@ final class Transfer {
             try body.take(
                 UnsafeRawBufferPointer(rebasing: piece.prefix(wanted)), output: request.output)
         } catch {
-            failure = writeFailure(error)
-            return false
+            return fail(writeFailure(error))
         }
         if body.bytes >= InputFormat.prefixLength, let error = failureOfBeginning {
-            failure = error
-            return false
+            return fail(error)
         }
         // A body of just this length ends by itself, and its connection can be used again.
         hasEnough =
@@ -348,22 +336,27 @@ final class Transfer {
         return resume
     }
 
-    /// Records why the transfer does not continue.
     private func stop(_ code: FetchError.Code, _ words: String) -> Progress {
-        fail(code, words)
+        _ = fail(code, words)
         return .stop
     }
 
-    private func fail(_ code: FetchError.Code, _ words: String) {
-        failure = FetchError(code, "\(place): \(words)")
+    private func fail(_ code: FetchError.Code, _ words: String) -> Bool {
+        fail(error(code, words))
+    }
+
+    func error(_ code: FetchError.Code, _ words: String) -> FetchError {
+        FetchError(code, "\(place): \(words)")
+    }
+
+    private func fail(_ error: FetchError) -> Bool {
+        failure = error
+        return false
     }
 
     private func failTooLarge() -> Bool {
-        failure = FetchError(
-            .tooLarge,
-            "\(place): the download is larger than the limit of "
-                + Units.bytes(settings.limits.bytes))
-        return false
+        let limit = Units.bytes(settings.limits.bytes)
+        return fail(.tooLarge, "the download is larger than the limit of \(limit)")
     }
 
     private func clearBody() throws(FetchError) {
@@ -379,5 +372,26 @@ final class Transfer {
             .writeFailed,
             "\(request.url): the download cannot be written to \(request.output.name): \(error)",
             fault: error.storageFault)
+    }
+}
+
+extension Transfer {
+    /// The error of a body whose coding has an unknown name, and that does not begin like a picture.
+    var failureOfBeginning: FetchError? {
+        guard plan?.isKept == true, reader.head?.namesOtherCoding == true,
+            !InputFormat(prefix: body.prefix).isPicture
+        else { return nil }
+        return error(.badResponse, BodyPlan.unrequestedCoding)
+    }
+
+    /// The error of a body that libcurl has received as announced.
+    var failureOfEnd: FetchError? {
+        if let decoder, !decoder.isWhole {
+            return error(
+                .truncated,
+                "the body ends after \(Units.bytes(body.bytes)), before the end of its Content-Encoding"
+            )
+        }
+        return failureOfBeginning
     }
 }

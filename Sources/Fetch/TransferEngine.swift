@@ -109,19 +109,30 @@ extension FetchError {
     static func cancelled(_ url: RemoteURL) -> FetchError {
         FetchError(.cancelled, "\(url): the download was cancelled")
     }
+
+    static func noMemory(_ place: some CustomStringConvertible) -> FetchError {
+        FetchError(.transferFailed, "\(place): out of memory", fault: .scarce)
+    }
 }
 
-/// The thread's main function.
 private func runLoop(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
-    // libidn2 reads names in the encoding of the locale, and a daemon has the locale C. This locale applies to this
-    // thread only. Without it, international names are refused.
+    withUTF8Locale { Unmanaged<TransferLoop>.fromOpaque(argument).takeRetainedValue().run() }
+    return nil
+}
+
+/// Runs `body` with another locale of this thread: libidn2 reads names in the encoding of the locale, and a daemon has the
+/// locale C. Without it, international names are refused.
+func withUTF8Locale<Value, Failure: Error>(
+    _ body: () throws(Failure) -> Value
+) throws(Failure) -> Value {
     let locale = newlocale(CInt(LC_CTYPE_MASK), "C.UTF-8", nil)
     let former = locale.map { uselocale($0) }
-    Unmanaged<TransferLoop>.fromOpaque(argument).takeRetainedValue().run()
-    if let locale, let former {
-        uselocale(former)
-        freelocale(locale)
+    defer {
+        if let locale, let former {
+            uselocale(former)
+            freelocale(locale)
+        }
     }
-    return nil
+    return try body()
 }

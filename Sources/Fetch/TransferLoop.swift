@@ -15,7 +15,6 @@ final class TransferLoop {
     private var lastPool: UInt32 = 0
     private var settings: TransferSettings
     private var running: [TransferID: (handle: EasyHandle, pool: MultiHandle)] = [:]
-    /// Handles without a transfer, for reuse.
     private var idle: [EasyHandle] = []
 
     init(
@@ -161,9 +160,7 @@ final class TransferLoop {
             return completion(.failure(error))
         }
         guard let handle = idle.popLast() ?? EasyHandle() else {
-            return completion(
-                .failure(
-                    FetchError(.transferFailed, "\(request.url): out of memory", fault: .scarce)))
+            return completion(.failure(.noMemory(request.url)))
         }
         start(transfer, handle, current)
     }
@@ -200,7 +197,7 @@ final class TransferLoop {
         guard let head = transfer.reader.head, let plan = transfer.plan,
             plan.isKept || plan == .notModified
         else {
-            return .failure(FetchError(.badResponse, "\(transfer.place): no response"))
+            return .failure(transfer.error(.badResponse, "no response"))
         }
         return .success(
             TransferReport(

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomPicture
 
 /// The result of a transfer that received the wanted body, or the confirmation of an existing copy.
 package struct TransferReport: Sendable {
@@ -7,7 +8,6 @@ package struct TransferReport: Sendable {
     package var effectiveURL: RedactedURL
     /// Identifies the URL that answered without containing it: nil for the requested URL, a digest after redirects.
     package var target: String?
-    /// The header of the final response.
     package var response: ResponseHead
     /// Whether the server has confirmed the validators of the request; then there is no body.
     package var isNotModified: Bool
@@ -35,4 +35,31 @@ package struct TransferReport: Sendable {
 
     /// The number of bytes of each body that are kept in memory to determine its format.
     package static let prefixLength = 512
+}
+
+extension TransferReport {
+    /// The format of the received picture. The first bytes of the body decide, because a Content-Type may be wrong, and
+    /// many web servers answer with a page if a picture is missing.
+    package func pictureKind() throws(FetchError) -> InputFormat {
+        let kind = InputFormat(prefix: prefix)
+        if kind.isReadable { return kind }
+        let answer = "\(shownURL): the server answered with \(kind.words)"
+        let type = contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
+        if kind.isPicture {
+            throw FetchError(.unsupportedFormat, answer + type + kind.advice)
+        }
+        throw FetchError(kind == .html ? .htmlPage : .notAPicture, answer + type + kind.advice)
+    }
+
+    /// The requested URL and, if it differs, the URL that answered.
+    private var shownURL: String {
+        redirects == 0
+            ? "\(request.url)" : "\(request.url), redirected to \(effectiveURL)"
+    }
+
+    /// The type without its parameters, as far as it is valid (RFC 9110, section 8.3.1).
+    private static func printable(_ contentType: ByteString) -> String {
+        let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }.prefix(80)
+        return String(decoding: type.filter { $0 > 0x20 && $0 < 0x7F }, as: UTF8.self)
+    }
 }

@@ -43,23 +43,11 @@ package struct PartialBody: Sendable, Equatable {
     /// The validator for If-Range, which the server must confirm: a strong entity tag, or a modification date that is
     /// strong according to RFC 9110, section 8.8.2.2.
     package var validator: ByteString
-    /// The CRC-32 of these bytes.
     package var crc32: UInt32
     /// The length of the whole body, if the server has told it.
     package var total: Int64?
     /// The URL from which they came, as `TransferReport.target` identifies it; nil is the requested URL.
     package var target: String?
-
-    package init(
-        bytes: Int64, validator: ByteString, crc32: UInt32, total: Int64? = nil,
-        target: String? = nil
-    ) {
-        self.bytes = bytes
-        self.validator = validator
-        self.crc32 = crc32
-        self.total = total
-        self.target = target
-    }
 }
 
 /// The file to which a transfer writes, from its first byte on. It stays open while something refers to it: the

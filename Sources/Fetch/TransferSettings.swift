@@ -1,6 +1,5 @@
 import CDarkroomCurl
 
-/// The limits of each transfer.
 package struct TransferLimits: Sendable, Equatable {
     /// The size of a body, counted as it arrives. 256 MiB is about the size of an uncompressed 16-bit picture of 40
     /// megapixels.

@@ -1,5 +1,11 @@
 import DarkroomCore
 
+package struct TextProblem: Error, Sendable, Equatable {
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+}
+
 /// The part of an http URL between `//` and the path: `ann:pw@host:8080`.
 ///
 /// It is stricter than libcurl and browsers where they differ from each other: what one program reads as a user may be
@@ -12,23 +18,20 @@ package struct URLAuthority: Sendable {
     /// nil if it is the default of the scheme.
     package var port: Int?
 
-    /// Why a text is invalid. The message contains nothing of user and password.
-    package struct Problem: Error, Sendable, Equatable {
-        package let message: String
-    }
+    /// The message contains nothing of user and password.
+    package typealias Problem = TextProblem
 
     package init(_ text: ByteString) throws(Problem) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
-            throw Problem(message: "there is a space or a control character before the path")
+            throw Problem("there is a space or a control character before the path")
         }
         guard !text.utf8.contains(UInt8(ascii: "\\")) else {
-            throw Problem(
-                message: #"there is a \ before the path, which some programs read as a /"#)
+            throw Problem(#"there is a \ before the path, which some programs read as a /"#)
         }
         let parts = text.utf8.split(
             separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count <= 2 else {
-            throw Problem(message: "an @ in a user or password must be written as %40")
+            throw Problem("an @ in a user or password must be written as %40")
         }
         userInformation = parts.count == 2 ? ByteString(parts[0]) : nil
         let place = parts[parts.count - 1]
@@ -36,7 +39,7 @@ package struct URLAuthority: Sendable {
         let bracket = place.lastIndex(of: UInt8(ascii: "]")) ?? place.startIndex
         let colon = place[bracket...].firstIndex(of: UInt8(ascii: ":"))
         host = ByteString(place[..<(colon ?? place.endIndex)])
-        if let problem = Self.problem(ofHost: host) { throw Problem(message: problem) }
+        if let problem = Self.problem(ofHost: host) { throw Problem(problem) }
         port = try colon.flatMap { (colon) throws(Problem) in
             try Self.port(place[colon...].dropFirst())
         }
@@ -56,7 +59,7 @@ package struct URLAuthority: Sendable {
         if digits.isEmpty { return nil }
         guard digits.allSatisfy(\.isDigit),
             let number = Int(Substring(digits)), (1...65535).contains(number)
-        else { throw Problem(message: "the port is not a number from 1 to 65535") }
+        else { throw Problem("the port is not a number from 1 to 65535") }
         return number
     }
 
@@ -100,12 +103,6 @@ package struct URLAuthority: Sendable {
     }
 
     private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || "-._".utf8.contains(byte)
     }
 }

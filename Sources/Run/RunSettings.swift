@@ -13,7 +13,7 @@ extension ConfigurationLoader.Loaded {
         var settings = configuration.batchSettings
         settings.isDurable = isDurableRun
         settings.delivery = .ofRun
-        settings.examination = settings.examination.delivering(by: .ofRun)
+        settings.examination.limits.delivery = .ofRun
         if !isSet("sources.roots") {
             settings.localSources = LocalSources(
                 relativeTo: base, maximumBytes: Int64(configuration.downloads.maxBytes))

@@ -51,7 +51,7 @@ private func checkHead(_ bytes: ArraySlice<UInt8>) {
 
 private func checkValues(_ bytes: ArraySlice<UInt8>) {
     if let date = HTTPDate(bytes) {
-        precondition(HTTPDate("\(date)") == date)
+        precondition(HTTPDate("\(date)".utf8) == date)
     }
     if let range = ContentRange(bytes) {
         precondition(range.first >= 0 && range.last >= range.first && range.count > 0)

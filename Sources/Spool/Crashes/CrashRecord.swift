@@ -8,38 +8,12 @@ import DarkroomAnswer
 ///
 ///     SIGSEGV         0b1e… 17 0 1795248000 holiday
 struct CrashRecord: Equatable, Sendable {
-    enum Mark: Equatable, Sendable {
-        /// No crash has written to it: the picture is still being filtered, or something else ended the process.
-        case running
-        case crashed(CrashCause)
-
-        fileprivate var text: String {
-            switch self {
-            case .running: "running"
-            case .crashed(let cause): cause.rawValue
-            }
-        }
-
-        fileprivate init?(text: String) {
-            if text == "running" {
-                self = .running
-            } else if let cause = CrashCause(rawValue: text) {
-                self = .crashed(cause)
-            } else {
-                return nil
-            }
-        }
-
-        /// The bytes in the file.
-        var bytes: [UInt8] { CrashRecord.padded(text, to: markLength) }
-    }
-
     static let length = Int(DARKROOM_CRASH_RECORD)
     static let markLength = Int(DARKROOM_CRASH_MARK)
-    /// The mark of an unused record.
     static let free = padded("free", to: markLength)
 
-    var mark = Mark.running
+    /// nil while no crash has written to it: the picture is still being filtered, or something else ended the process.
+    var cause: CrashCause?
     /// The boot of the machine during which it was written.
     let boot: String
     let batch: String
@@ -49,9 +23,13 @@ struct CrashRecord: Equatable, Sendable {
     /// The time, in seconds since 1970.
     let begun: Int
 
+    private static let running = "running"
+
+    var mark: [UInt8] { Self.padded(cause?.rawValue ?? Self.running, to: Self.markLength) }
+
     /// The bytes in the file. An ID that does not fit is cut, and then refers to no batch.
     var bytes: [UInt8] {
-        var bytes = mark.bytes
+        var bytes = mark
         bytes += "\(Self.word(boot)) \(image) \(before) \(begun) \(batch)".utf8.prefix(
             Self.length - Self.markLength - 2)
         bytes.append(UInt8(ascii: "\n"))
@@ -59,18 +37,24 @@ struct CrashRecord: Equatable, Sendable {
         return bytes + [UInt8(ascii: "\n")]
     }
 
-    init(boot: String, batch: String, image: Int, before: Int, begun: Int) {
-        self.boot = boot
-        self.batch = batch
-        self.image = image
-        self.before = before
-        self.begun = begun
-    }
+    /// A field that may be empty.
+    private static func word(_ text: String) -> String { text.isEmpty ? "-" : text }
 
+    static func padded(_ text: String, to length: Int) -> [UInt8] {
+        let bytes = Array(text.utf8.prefix(length))
+        return bytes + [UInt8](repeating: UInt8(ascii: " "), count: length - bytes.count)
+    }
+}
+
+extension CrashRecord {
     /// Reads a record; nil if it is unused, damaged, or not written by Darkroom.
     init?(_ bytes: some Collection<UInt8>) {
-        guard bytes.count == Self.length,
-            let mark = Mark(text: Self.trimmed(bytes.prefix(Self.markLength))),
+        guard bytes.count == Self.length else { return nil }
+        let mark = String(
+            decoding: bytes.prefix(Self.markLength).prefix { $0 != UInt8(ascii: " ") },
+            as: UTF8.self)
+        let cause = CrashCause(rawValue: mark)
+        guard cause != nil || mark == Self.running,
             let text = bytes.dropFirst(Self.markLength).split(separator: UInt8(ascii: "\n")).first
         else { return nil }
         let fields = text.split(
@@ -81,21 +65,8 @@ struct CrashRecord: Equatable, Sendable {
             !fields[4].isEmpty
         else { return nil }
         self.init(
-            boot: fields[0] == "-" ? "" : fields[0], batch: fields[4], image: image,
+            cause: cause, boot: fields[0] == "-" ? "" : fields[0], batch: fields[4], image: image,
             before: before, begun: begun)
-        self.mark = mark
-    }
-
-    /// A field that may be empty.
-    private static func word(_ text: String) -> String { text.isEmpty ? "-" : text }
-
-    private static func trimmed(_ bytes: some Collection<UInt8>) -> String {
-        String(decoding: bytes.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
-    }
-
-    static func padded(_ text: String, to length: Int) -> [UInt8] {
-        let bytes = Array(text.utf8.prefix(length))
-        return bytes + [UInt8](repeating: UInt8(ascii: " "), count: length - bytes.count)
     }
 }
 
@@ -120,11 +91,13 @@ struct ProcessRecord: Equatable, Sendable {
         return bytes + [UInt8(ascii: "\n")]
     }
 
-    init(boot: String, outOfMemoryKills: [String: Int]) {
-        self.boot = boot
-        self.outOfMemoryKills = outOfMemoryKills
+    /// Whether the kernel has killed a process for lack of memory since then.
+    func hasSeenOutOfMemoryKill(now: [String: Int]) -> Bool {
+        outOfMemoryKills.contains { path, count in now[path, default: 0] > count }
     }
+}
 
+extension ProcessRecord {
     init?(_ bytes: some Collection<UInt8>) {
         let mark = CrashRecord.padded(Self.mark, to: CrashRecord.markLength)
         guard bytes.count == CrashRecord.length, bytes.starts(with: mark) else { return nil }
@@ -137,10 +110,5 @@ struct ProcessRecord: Equatable, Sendable {
             if parts.count == 2, let count = Int(parts[0]) { kills[String(parts[1])] = count }
         }
         self.init(boot: boot == "-" ? "" : String(boot), outOfMemoryKills: kills)
-    }
-
-    /// Whether the kernel has killed a process for lack of memory since then.
-    func hasSeenOutOfMemoryKill(now: [String: Int]) -> Bool {
-        outOfMemoryKills.contains { path, count in now[path, default: 0] > count }
     }
 }

@@ -63,16 +63,16 @@ package final class CrashRecords: Sendable {
             former?.boot == boot
             && former?.hasSeenOutOfMemoryKill(now: outOfMemoryKills) == true
         let running = records.dropFirst().compactMap { CrashRecord($0) }
-            .count { $0.boot == boot && $0.mark == .running }
+            .count { $0.boot == boot && $0.cause == nil }
         var state = State()
         for slot in records.indices.dropFirst().prefix(Int(DARKROOM_CRASH_SLOTS) - 1) {
             guard var record = CrashRecord(records[slot]), record.boot == boot else { continue }
-            if record.mark == .running {
+            if record.cause == nil {
                 // Decided now, because the next start does not know about this one. It is unknown which of several
                 // pictures needed too much memory: a daemon suspects all, but quarantines none for it.
                 let isMeant = running == 1 || victim == .daemon && record.before == 0
-                record.mark = .crashed(wasMemory && isMeant ? .outOfMemory : .killed)
-                try Self.note(record.mark.bytes, slot, file, path)
+                record.cause = wasMemory && isMeant ? .outOfMemory : .killed
+                try Self.note(record.mark, slot, file, path)
             }
             state.left[slot] = record
             state.count = slot + 1
@@ -172,8 +172,7 @@ package final class CrashRecords: Sendable {
         let id = FileName(batch)
         return state.withLock { state in
             state.left.sorted { $0.key < $1.key }.compactMap { _, record in
-                guard FileName(record.batch) == id, case .crashed(let cause) = record.mark
-                else { return nil }
+                guard FileName(record.batch) == id, let cause = record.cause else { return nil }
                 return Left(image: record.image, number: record.before + 1, cause: cause)
             }
         }

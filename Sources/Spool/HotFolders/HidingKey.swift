@@ -10,14 +10,12 @@ package struct HidingKey: Sendable, Equatable {
         word = Hexadecimal.text(of: (0..<16).map { _ in UInt8.random(in: 0 ... .max) })
     }
 
-    /// nil if the text is none.
     init?(word: String) {
         guard word.utf8.count == 32, word.utf8.allSatisfy({ Hexadecimal.value(of: $0) != nil })
         else { return nil }
         self.word = word
     }
 
-    /// The hidden name of a file.
     func name(of identity: ByteString) -> FileName {
         FileName(".darkroom-\(SHA256Digest.hex(of: Array("\(word) \(identity)".utf8)).prefix(32))")
     }

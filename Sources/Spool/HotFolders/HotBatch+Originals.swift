@@ -23,7 +23,9 @@ extension BatchFolders {
     package func answerOriginals(
         of status: Status, durably: Bool, mayGoOn: () -> Bool
     ) throws(FileError) {
-        guard let (batch, pictures) = try hotBatch(), batch.originals == .move else { return }
+        guard let (batch, _, submitted) = try hotBatch(), batch.originals == .move,
+            let pictures = try submitted.pictures()?.folder
+        else { return }
         let answer = try outbox()
         var failure: FileError?
         for picture in batch.done(by: status) {
@@ -58,21 +60,20 @@ extension BatchFolders {
             as: target, durably: durably, mayGoOn)
     }
 
-    /// The record of the batch, and its pictures; nil if it is not one of a hot folder.
-    private func hotBatch() throws(FileError) -> (HotBatch, pictures: Directory)? {
+    /// The record of the batch, the name of its station, and what was submitted; nil if it is not one of a hot folder.
+    private func hotBatch() throws(FileError) -> (HotBatch, station: FileName, SubmittedFile)? {
         guard spool.run == nil, let submitted = try SubmittedFile.inFolder(of: active()),
-            let batch = try HotStations(spool).batch(named: submitted.name),
-            let pictures = try submitted.pictures()
+            let (batch, station) = try HotStations(spool).batch(named: submitted.name)
         else { return nil }
-        return (batch, pictures.folder)
+        return (batch, station, submitted)
     }
 
     /// The record of the batch if its originals move into another folder, and the name of its station.
     package func placedBatch() throws(FileError) -> (HotBatch, station: FileName)? {
-        guard spool.run == nil, let submitted = try SubmittedFile.inFolder(of: active()) else {
+        guard let (batch, station, _) = try hotBatch(), batch.originals == .place else {
             return nil
         }
-        return try HotStations(spool).placedBatch(named: submitted.name)
+        return (batch, station)
     }
 
     /// The promises of the journal for these, by the sources of the pictures.

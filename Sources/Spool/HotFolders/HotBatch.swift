@@ -120,7 +120,6 @@ package struct HotBatch: Sendable, Equatable {
         return false
     }
 
-    /// Whether a batch of this name has a record.
     static func isTaken(_ name: FileName, in folder: Directory) throws(FileError) -> Bool {
         let record = name.bytes + Array(suffix.utf8)
         guard record.count <= Int(NAME_MAX) else { return false }

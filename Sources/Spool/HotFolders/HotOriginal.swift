@@ -81,7 +81,6 @@ package struct HotOriginal {
         return result
     }
 
-    /// Gives the hidden file its name back.
     package func show() throws(FileError) {
         do {
             try folder.rename(hiddenName, to: folder, as: name, rivals: .some)

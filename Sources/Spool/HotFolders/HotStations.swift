@@ -33,16 +33,12 @@ package struct HotStations {
 
     /// Opens the station of a hot folder, and creates it if it is missing.
     package func open(_ path: String) throws(FileError) -> Directory {
-        try make(Self.key(path), in: try make(Self.name, in: spool.root))
+        try spool.root.folder(Self.name, mode: 0o700).folder(Self.key(path), mode: 0o700)
     }
 
-    private func make(_ name: FileName, in folder: Directory) throws(FileError) -> Directory {
-        do {
-            try folder.makeDirectory(name, mode: 0o700)
-        } catch  where error.errno == .fileExists {
-            // A previous daemon has made it.
-        }
-        return try Directory(name, in: folder)
+    /// The folder of all stations; nil if there are no hot folders.
+    private func all() throws(FileError) -> Directory? {
+        return try ifExists { () throws(FileError) in try Directory(Self.name, in: spool.root) }
     }
 
     /// Whether a submitted folder is a batch of a hot folder.
@@ -50,46 +46,32 @@ package struct HotStations {
         try station(ofBatch: name) != nil
     }
 
-    /// The record of the batch of this name; nil if it is not one of a hot folder.
-    func batch(named name: FileName) throws(FileError) -> HotBatch? {
-        guard let station = try station(ofBatch: name) else { return nil }
-        // The station has just removed it.
-        return try ifExists { () throws(FileError) in try HotBatch(name, in: station) }
-    }
-
-    /// The same, with the name of its station.
-    func placedBatch(named name: FileName) throws(FileError) -> (HotBatch, station: FileName)? {
+    /// The record of the batch of this name, and the name of its station; nil if it is not one of a hot folder.
+    func batch(named name: FileName) throws(FileError) -> (HotBatch, station: FileName)? {
+        // The station may just have removed it.
         guard let station = try station(ofBatch: name),
-            let batch = try ifExists({ () throws(FileError) in try HotBatch(name, in: station) }),
-            batch.originals == .place
+            let batch = try ifExists({ () throws(FileError) in try HotBatch(name, in: station) })
         else { return nil }
         let last = station.path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
         return (batch, FileName(bytes: last))
     }
 
     private func station(ofBatch name: FileName) throws(FileError) -> Directory? {
-        do throws(FileError) {
-            let stations = try Directory(Self.name, in: spool.root)
+        return try ifExists { () throws(FileError) in
+            guard let stations = try all() else { return nil }
             for entry in try stations.names() {
                 guard try stations.information(of: entry)?.isFolder == true else { continue }
                 let station = try Directory(entry, in: stations)
                 if try HotBatch.isTaken(name, in: station) { return station }
             }
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // There are no hot folders.
+            return nil
         }
-        return nil
     }
 
     /// Moves batches into the inbox that a daemon has taken and not submitted, also those of hot folders that are not
     /// configured any more: their pictures are taken.
     package func submitLeft(durably: Bool) throws(FileError) {
-        let stations: Directory
-        do {
-            stations = try Directory(Self.name, in: spool.root)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return
-        }
+        guard let stations = try all() else { return }
         let inbox = try spool.openInbox()
         for name in try stations.names() {
             let station = try Directory(name, in: stations)

@@ -10,18 +10,6 @@ extension OriginalsFolder {
         let key: HidingKey?
         let stop: CancellationFlag
 
-        /// nil if it cannot be opened.
-        package init?(_ path: String, _ key: HidingKey?, stop: CancellationFlag) {
-            guard let folder = try? Directory(path: path) else { return nil }
-            self.init(folder: folder, key: key, stop: stop)
-        }
-
-        init(folder: Directory, key: HidingKey?, stop: CancellationFlag) {
-            self.folder = folder
-            self.key = key
-            self.stop = stop
-        }
-
         /// The original in its folder; nil if there is no such folder any more.
         func original(of picture: TakenPicture) throws(FileError) -> HotOriginal? {
             do throws(FileError) {
@@ -67,5 +55,13 @@ extension OriginalsFolder {
             else { return false }
             return (try? original.show()) != nil
         }
+    }
+}
+
+extension OriginalsFolder.Hot {
+    /// nil if it cannot be opened.
+    package init?(_ path: String, _ key: HidingKey?, stop: CancellationFlag) {
+        guard let folder = try? Directory(path: path) else { return nil }
+        self.init(folder: folder, key: key, stop: stop)
     }
 }

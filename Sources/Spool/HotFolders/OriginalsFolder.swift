@@ -154,19 +154,16 @@ package struct OriginalsFolder {
             return .ended(isOther ? .isAnother : .isLost(to: promise.path))
         }
         if promise.isPlaced { return .promised }
-        let place: Directory
-        do throws(FileError) {
-            place = try self.place(for: picture, makes: false)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
+        let place = try ifExists { () throws(FileError) in
+            try self.place(for: picture, makes: false)
         }
+        guard let place else { return nil }
         let copy = copyName(of: picture, promise)
         if try picture.isHeld(by: place, as: copy) { return .promised }
         guard let name = promise.fileName else { return nil }
         return try picture.isHeld(by: place, as: name) ? .promised : nil
     }
 
-    /// Whether the promised file has its name.
     package func isPlaced(
         _ picture: TakenPicture, _ promise: OriginalPromise
     ) throws(FileError) -> Bool {

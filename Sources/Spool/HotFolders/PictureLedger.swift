@@ -30,7 +30,6 @@ package struct PictureLedger {
     private var entries: [ByteString: TakenPicture] = [:]
     private var identities: [RelativePath: ByteString] = [:]
     private var lines = 0
-    /// The entries whose files the last listing did not contain.
     private var missing: Set<ByteString> = []
 
     package var count: Int { entries.count }

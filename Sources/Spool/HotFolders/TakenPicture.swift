@@ -55,7 +55,6 @@ package struct PictureStamp: Sendable, Equatable {
         "\(folder.device) \(folder.inode) \(identity) \(size) \(seconds).\(nanoseconds)"
     }
 
-    /// Whether size and time are the same.
     func isUnchanged(since other: PictureStamp) -> Bool {
         (size, seconds, nanoseconds) == (other.size, other.seconds, other.nanoseconds)
     }
@@ -78,7 +77,6 @@ package struct TakenPicture: Sendable, Equatable {
     package var sha256: ByteString
     /// The name of its batch in the inbox.
     package var batch: ByteString
-    /// The source in the manifest of the batch.
     package var source: ByteString
 
     package init(
@@ -91,7 +89,6 @@ package struct TakenPicture: Sendable, Equatable {
         self.source = ByteString(source)
     }
 
-    /// The name of the copy in the submitted folder.
     var copyName: String {
         let parts = Array(source.utf8).split(separator: UInt8(ascii: "/"))
         return String(decoding: parts.last ?? [], as: UTF8.self)

@@ -7,7 +7,7 @@ import SystemPackage
 
 /// A manifest that the daemon has taken: it is in `active/ID` and nowhere else.
 package struct ClaimedManifest: Sendable {
-    package let folders: BatchFolders
+    package private(set) var folders: BatchFolders
     /// Its name in the inbox, for people.
     package let name: String
     /// Whether it is a folder with the manifest and its pictures.
@@ -211,13 +211,11 @@ package struct Claim {
     private func claimed(
         _ candidate: Candidate, _ id: FileName
     ) throws(FileError) -> SubmittedFile {
-        let name = candidate.name
-        guard candidate.needsFolder else {
-            let folder = try Directory(id, in: spool.active)
-            return SubmittedFile(name: name, folder: folder, place: candidate.place)
-        }
-        let folder = try Directory(id / SubmittedFile.folderName, in: spool.active)
-        return SubmittedFile(name: name, folder: folder)
+        let hasFolder = candidate.needsFolder
+        let folder = try Directory(
+            hasFolder ? id / SubmittedFile.folderName : id, in: spool.active)
+        return SubmittedFile(
+            name: candidate.name, folder: folder, place: hasFolder ? nil : candidate.place)
     }
 
     /// Puts the file back into the inbox, where it is examined again.
@@ -282,12 +280,7 @@ extension Spool {
     /// Creates `active/ID`; returns false if the ID exists.
     private func makeActive(_ id: String) throws(FileError) -> Bool {
         if try outbox.exists(FileName(id)) { return false }
-        do {
-            try active.makeDirectory(FileName(id), mode: 0o700)
-            return true
-        } catch  where error.errno == .fileExists {
-            return false
-        }
+        return try active.makeIfMissing(FileName(id), mode: 0o700)
     }
 }
 
@@ -320,8 +313,8 @@ extension ClaimedManifest {
         // Replaces the folder that was just created, which is empty.
         try spool.active.rename(
             FileName(id), to: spool.active, as: FileName(new.id), replacing: true)
-        return ClaimedManifest(
-            folders: new, name: name, isFolder: isFolder, format: format, received: received,
-            reading: reading, uid: uid, identity: identity, dropped: dropped)
+        var moved = self
+        moved.folders = new
+        return moved
     }
 }

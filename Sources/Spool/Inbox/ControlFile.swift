@@ -14,7 +14,6 @@ package struct ControlFile: Sendable {
     package let ids: [String]
     private let stem: [UInt8]
 
-    /// nil for a name that is not that of a control file.
     package init?(_ name: FileName) {
         guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0,
             name.bytes[0] != UInt8(ascii: ".")
@@ -33,7 +32,6 @@ package struct ControlFile: Sendable {
     /// The name of the folder with its manifest and pictures, if it is in one.
     package var folderName: FileName { FileName(bytes: stem) }
 
-    /// The possible names of its manifest.
     package var manifestNames: [FileName] {
         let endings = ManifestFormat.allCases.flatMap(\.fileExtensions)
         return (endings + endings.map { $0.uppercased() }).map {
@@ -70,12 +68,7 @@ extension Spool {
     package func removeControlFile(
         _ name: FileName, _ identity: FileIdentity, from inbox: Directory
     ) throws(FileError) {
-        do {
-            try active.makeDirectory(Self.controlFolder, mode: 0o700)
-        } catch  where error.errno == .fileExists {
-            // A previous removal has failed and left it.
-        }
-        let folder = try Directory(Self.controlFolder, in: active)
+        let folder = try active.folder(Self.controlFolder, mode: 0o700)
         do throws(FileError) {
             try inbox.rename(name, to: folder, as: name, replacing: true)
             FaultPoint.controlMoved.pass()

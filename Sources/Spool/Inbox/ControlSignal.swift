@@ -5,7 +5,6 @@ import Glibc
 /// `all` is the table of the signals; a test compares the manual page with it. Root and the user that runs the daemon
 /// may send all of them.
 package struct ControlSignal: Sendable {
-    /// The effect of a signal.
     package enum Command: Sendable { case pause, resume, reload, stop }
 
     package let command: Command

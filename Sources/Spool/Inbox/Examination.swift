@@ -20,15 +20,12 @@ package struct Candidate: Sendable {
 
 /// What to do with a file in the inbox.
 package enum Verdict: Sendable {
-    /// It does not exist any more.
     case gone
     /// It is never taken in its current form.
     case ignored(SkipReason)
     /// It may be incomplete; examine it again when it has not changed for the settle time.
     case settling(FileIdentity)
-    /// It cannot be read now.
     case unreadable(FileError)
-    /// A control file.
     case control(ControlRequest)
     /// The daemon is stopping, and the file was not read completely.
     case interrupted
@@ -44,13 +41,13 @@ package struct Examination: Sendable {
     package typealias FinderMaker =
         @Sendable (_ pictures: Directory?, _ owner: UInt32) -> SourceFinder
 
-    private(set) var limits: ManifestLimits
+    package var limits: ManifestLimits
     let defaultFilters: [Filter]
     private(set) var recipes: RecipeBook
     /// Looks for the files of patterns, and counts pages; nil if nothing does.
     private let sources: FinderMaker?
     /// What was looked up for a manifest that was accepted; nil for any other manifest.
-    private(set) var recorded: SourceRecord?
+    var recorded: SourceRecord?
     /// How long a file that is written in place must be unchanged, in seconds.
     package let settle: Double
     /// Checked while a manifest is read; when it is set, reading throws ECANCELED.
@@ -60,15 +57,13 @@ package struct Examination: Sendable {
 
     package init(
         limits: ManifestLimits, defaultFilters: [Filter], settle: Double,
-        recipes: RecipeBook = RecipeBook(), sources: FinderMaker? = nil,
-        stop: CancellationFlag = CancellationFlag()
+        recipes: RecipeBook = RecipeBook(), sources: FinderMaker? = nil
     ) {
         self.limits = limits
         self.sources = sources
         self.defaultFilters = defaultFilters
         self.recipes = recipes
         self.settle = settle
-        self.stop = stop
     }
 
     /// The same with another flag.
@@ -78,26 +73,13 @@ package struct Examination: Sendable {
         return examination
     }
 
-    /// The same with other rules for `deliver`.
-    package func delivering(by rules: DeliveryRules) -> Examination {
-        var examination = self
-        examination.limits.delivery = rules
-        return examination
-    }
-
     /// The same for a manifest that was accepted with this status: with the recipes that it had then, with filters even
     /// if only recipes may have any now, and with the files and pages that there were then.
     func accepting(_ status: Status, _ found: SourceRecord?) -> Examination {
-        var examination = recalling(found ?? SourceRecord())
+        var examination = self
+        examination.recorded = found ?? SourceRecord()
         examination.recipes = RecipeBook(of: status, limit: limits.filters)
         examination.limits.delivery = nil
-        return examination
-    }
-
-    /// The same for a manifest for which this was looked up.
-    func recalling(_ found: SourceRecord) -> Examination {
-        var examination = self
-        examination.recorded = found
         return examination
     }
 

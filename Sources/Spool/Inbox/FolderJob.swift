@@ -11,10 +11,8 @@ import SystemPackage
 /// submitter may still have the folder open and change it, so each picture is examined when it is opened
 /// (`SentPictures`).
 package enum FolderJob {
-    /// The name of the manifest, without its extension.
     package static let stem = "manifest"
 
-    /// Why a folder cannot be taken.
     package enum Problem: Equatable, Sendable {
         case noManifest
         case severalManifests

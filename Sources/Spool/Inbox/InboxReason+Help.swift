@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomManifest
 
 extension InboxReason {
-    /// What a user can do to have the file taken.
     package var help: String {
         switch self {
         case .unreadable:

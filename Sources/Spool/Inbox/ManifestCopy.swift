@@ -5,14 +5,19 @@ import Glibc
 import SystemPackage
 
 /// The copy of a manifest in its answer, which the group reads.
-package enum ManifestCopy: Sendable {
+package struct ManifestCopy: Sendable {
     /// The manifest itself: it has no secrets.
-    case exact
+    package static let exact = ManifestCopy()
     /// The manifest itself, for the daemon alone: it may have secrets, and cannot be shown without them.
-    case closed
-    /// Without the secrets of its URLs.
-    case redacted([UInt8], Status.ManifestReference.RedactedCopy)
+    static let closed = ManifestCopy(isClosed: true)
 
+    var isClosed = false
+    /// The manifest without the secrets of its URLs; nil for the manifest itself.
+    var bytes: [UInt8]?
+    var reference: Status.ManifestReference.RedactedCopy?
+}
+
+extension ManifestCopy {
     /// For most manifests, this only looks at the bytes.
     package init(of claimed: ClaimedManifest) {
         let manifest = try? claimed.reading.outcome.get()
@@ -31,23 +36,9 @@ package enum ManifestCopy: Sendable {
             self = .closed
             return
         }
-        self = .redacted(
-            shown, .init(bytes: shown.count, sha256: SHA256Digest.hex(of: shown)))
-    }
-
-    var isClosed: Bool {
-        if case .closed = self { return true }
-        return false
-    }
-
-    var bytes: [UInt8]? {
-        if case .redacted(let bytes, _) = self { return bytes }
-        return nil
-    }
-
-    var reference: Status.ManifestReference.RedactedCopy? {
-        if case .redacted(_, let reference) = self { return reference }
-        return nil
+        self.init(
+            bytes: shown,
+            reference: .init(bytes: shown.count, sha256: SHA256Digest.hex(of: shown)))
     }
 }
 

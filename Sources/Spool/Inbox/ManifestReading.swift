@@ -23,16 +23,6 @@ package struct ManifestReading: Sendable {
                         + "to tmp; let the daemon read it, then submit it again", place: .none)
             ])))
 
-    init(
-        bytes: [UInt8]?, byteCount: Int, sha256: String?,
-        outcome: Result<Manifest, ManifestRejection>
-    ) {
-        self.bytes = bytes
-        self.byteCount = byteCount
-        self.sha256 = sha256
-        self.outcome = outcome
-    }
-
     /// Whether it has patterns whose files were not looked for, or files whose pages were not counted.
     var awaitsLookUp: Bool {
         if case .success(let manifest) = outcome { return manifest.hasUnknownSources }
@@ -44,7 +34,9 @@ package struct ManifestReading: Sendable {
         guard case .success(let manifest) = outcome, !manifest.found.isEmpty else { return nil }
         return manifest.found
     }
+}
 
+extension ManifestReading {
     /// Of a manifest that has been read and accepted.
     package init(_ bytes: [UInt8], accepted manifest: Manifest) {
         self.init(

@@ -12,10 +12,9 @@ package struct OpenManifest: ~Copyable {
     let name: FileName
     let format: ManifestFormat
     let information: stat
-    /// Whether it came in a folder, with its pictures.
-    let isFolder: Bool
-    /// That folder, with its pictures.
+    /// The folder in which it came, with its pictures; nil for a single file.
     let pictures: Directory?
+    var isFolder: Bool { pictures != nil }
 
     /// - Throws: ENOTSUP if it is not a regular file: reading a FIFO or a socket could block.
     init(
@@ -27,7 +26,6 @@ package struct OpenManifest: ~Copyable {
         information = try Self.information(of: file, path)
         self.file = file
         self.format = format
-        self.isFolder = isFolder
         pictures = isFolder ? folder : nil
     }
 

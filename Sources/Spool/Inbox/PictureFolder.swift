@@ -28,7 +28,6 @@ package struct PictureFolder: Sendable {
         let images: [String]
     }
 
-    /// The manifest, in JSON.
     var manifest: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -91,9 +91,7 @@ package enum Receipt {
         // By their paths, of which no part is anybody's but the daemon's before `place`.
         let (active, id) = (folders.spool.active, FileName(folders.id))
         let receipt = id / BatchFile.receipt
-        do {
-            try active.makeDirectory(receipt)
-        } catch  where error.errno == .fileExists {
+        if try !active.makeIfMissing(receipt) {
             try withdraw(from: folders.active())
             try active.makeDirectory(receipt)
         }
@@ -149,7 +147,6 @@ package enum Receipt {
         FaultPoint.receiptSynced.pass()
     }
 
-    /// Renames the folder to `outbox/ID`.
     package static func place(_ folders: BatchFolders) throws(FileError) {
         let id = FileName(folders.id)
         try folders.spool.active.rename(
@@ -262,7 +259,6 @@ package enum Receipt {
 }
 
 extension Directory {
-    /// Whether the file exists and has this content.
     package func holds(_ bytes: [UInt8], as name: FileName) throws(FileError) -> Bool {
         guard let found = try information(of: name), found.isRegularFile,
             found.length == bytes.count

@@ -68,7 +68,6 @@ package enum SkipReason: Equatable, Sendable {
         }
     }
 
-    /// Whether it is logged.
     package var isTold: Bool {
         switch self {
         case .notYet, .ofMachine: false

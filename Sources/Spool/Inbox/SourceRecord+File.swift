@@ -27,15 +27,11 @@ extension SourceRecord {
 
     /// What a folder has; nil without a readable file.
     package static func read(in folder: Directory) throws(FileError) -> SourceRecord? {
-        do {
-            let bytes = try folder.read(BatchFile.sources)
-            guard let file = try? JSONDecoder().decode(File.self, from: Data(bytes)),
-                file.schemaVersion == 1, file.pages?.allSatisfy(\.isPossible) ?? true
-            else { return nil }
-            return SourceRecord(file.sources, pages: file.pages)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
-        }
+        let bytes = try ifExists { () throws(FileError) in try folder.read(BatchFile.sources) }
+        guard let bytes, let file = try? JSONDecoder().decode(File.self, from: Data(bytes)),
+            file.schemaVersion == 1, file.pages?.allSatisfy(\.isPossible) ?? true
+        else { return nil }
+        return SourceRecord(file.sources, pages: file.pages)
     }
 
     /// What the answer of a batch has. Whoever may write into the folder of a run could name any file of its user there, so

@@ -4,6 +4,21 @@ import Glibc
 import SystemPackage
 
 extension SubmittedFile {
+    /// Its manifest, or its pictures. It is unusable if it is neither a regular file with the name of a manifest nor
+    /// such a folder.
+    ///
+    /// - Parameter recipe: of a folder that names none.
+    func content(recipe: String?) throws(FileError) -> FolderJob.Finding {
+        guard let information = try information() else { return .unusable(.noManifest) }
+        if information.isFolder {
+            return try FolderJob.find(in: Directory(place, in: folder), recipe: recipe)
+        }
+        guard information.isRegularFile, let format = ManifestFormat(fileName: name.text) else {
+            return .unusable(.noManifest)
+        }
+        return .found(try OpenManifest(place, format, in: folder))
+    }
+
     /// A scratch file by its name (`BatchFile.isScratch`), so a restart removes it.
     private static let copyName: FileName = "again-manifest"
 
@@ -46,13 +61,11 @@ extension Directory {
     fileprivate func content(
         of name: FileName
     ) throws(FileError) -> (bytes: [UInt8], isClosed: Bool)? {
-        do {
+        return try ifExists { () throws(FileError) in
             let file = try open(name)
             let path = path(of: name)
             let mode = try file.information(path: path).st_mode
             return (try file.whole(upTo: FileLimit.other, path: path), mode & 0o077 == 0)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
         }
     }
 }

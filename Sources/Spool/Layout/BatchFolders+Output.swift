@@ -74,13 +74,11 @@ extension BatchFolders {
     func moveByPath(
         _ path: FileName, as name: FileName, replacing: Bool = false
     ) throws(FileError) -> Bool {
-        do {
+        return try ifExists { () throws(FileError) in
             try spool.active.rename(
                 path, to: spool.outbox, as: FileName(id) / name, replacing: replacing)
             return true
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return false
-        }
+        } ?? false
     }
 }
 
@@ -99,13 +97,11 @@ extension Directory {
     fileprivate func has(
         _ output: ImageStatus.Output, as name: FileName, durably: Bool
     ) throws(FileError) -> Bool {
-        guard let found = try information(of: name), found.isRegularFile,
-            found.length == output.bytes
-        else { return false }
         do {
-            let file = try open(name)
-            guard try file.sha256(path: path(of: name)) == output.sha256 else { return false }
-            if durably { try file.sync(path: path(of: name)) }
+            guard try holds(name, bytes: output.bytes, sha256: ByteString(output.sha256)) else {
+                return false
+            }
+            if durably { try open(name).sync(path: path(of: name)) }
             return true
         } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
             return false

@@ -16,7 +16,6 @@ package enum BatchFile {
     package static let receipt: FileName = "receipt"
     /// The copy of the manifest before it is renamed into the folder of a run.
     package static let newManifest: FileName = "manifest.new"
-    /// The same for `sources`.
     package static let newSources: FileName = "sources.new"
 
     /// `sizes.json` before it is renamed into the outbox.
@@ -40,7 +39,6 @@ package enum BatchFile {
     /// One byte for each time that the page was begun.
     static let pageAttempts: FileName = "page.attempts"
 
-    /// The manifest, in both folders.
     package static func manifest(_ format: ManifestFormat) -> FileName {
         FileName("manifest.\(format.rawValue)")
     }
@@ -57,7 +55,6 @@ package enum BatchFile {
     /// The pixels of the image with this index, for other images that are made from it; see `HandOverTable`.
     package static func pixels(_ index: Int) -> FileName { "pixels-\(index)" }
 
-    /// The same file while it is being written.
     package static func newPixels(_ index: Int) -> FileName { "pixels-\(index).new" }
 
     /// The index of the image with these pixels; nil for any other name.
@@ -146,7 +143,6 @@ package struct BatchFolders: Sendable {
         return try outbox()
     }
 
-    /// Whether the batch has an answer.
     func isAnswered() throws(FileError) -> Bool {
         if let run = spool.run { return try run.answer.exists(BatchFile.status) }
         return try spool.outbox.exists(FileName(id))

@@ -73,7 +73,6 @@ package struct ClockTrust: Sendable, Equatable, Codable {
 
     package init() {}
 
-    /// Why removal waits; nil if it does not.
     package var doubt: Doubt? { hold?.doubt }
 
     /// The remaining time of the wait, in seconds.
@@ -109,7 +108,6 @@ package struct ClockTrust: Sendable, Equatable, Codable {
         }
     }
 
-    /// Trusts the clock.
     private mutating func believe(_ now: Moment) {
         hold = nil
         reference = now

@@ -49,8 +49,7 @@ package final class EndedFolders: Sendable {
         }
     }
 
-    /// Removes all of them and returns their number. One that cannot be removed does not affect the others; the last
-    /// error is thrown at the end.
+    /// Removes all of them, each by itself, and returns their number.
     package func clear(isStopped: () -> Bool) throws(FileError) -> Int {
         var left = 0
         let count = try active.forEach(where: Self.isOne, isStopped: isStopped) {

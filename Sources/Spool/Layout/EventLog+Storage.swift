@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 
-/// The journal records about problems of the spool's disk.
 extension EventLog {
     /// A file of the spool could not be read or written, without further consequences.
     package func storageFailed(_ error: some CodedError, batch: String? = nil) {

@@ -100,12 +100,8 @@ package final class FormerOutputs: Sendable {
     ///
     /// - Returns: false if it cannot be read.
     package func read(in root: Directory) throws(FileError) -> Bool {
-        let bytes: [UInt8]
-        do {
-            bytes = try root.read(Self.fileName)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return true
-        }
+        let bytes = try ifExists { () throws(FileError) in try root.read(Self.fileName) }
+        guard let bytes else { return true }
         guard let file = try? JSONDecoder().decode(File.self, from: Data(bytes)),
             file.schemaVersion == 1,
             file.outputs.allSatisfy({ OutputPath.isValid($0.file.string) })

@@ -56,7 +56,6 @@ package final class Spool: Sendable {
     var victim: CrashVictim { run == nil ? .daemon : .run }
     /// Whether nothing can be written. Only the spool of a run may be opened then, to look at what it has done.
     package let isReadOnly: Bool
-    /// The folders of ended batches that are removed in the background.
     package let ended: EndedFolders
     /// Whether the pictures of submitted folders stay in their answers (`retention.originals`).
     package let keepsOriginals = Atomic(false)
@@ -157,11 +156,7 @@ package final class Spool: Sendable {
         _ name: FileName, in root: Directory, mode: mode_t = 0o777
     ) throws(FileError) -> Directory {
         for _ in 0..<100 {
-            do {
-                try root.makeDirectory(name, mode: mode)
-            } catch  where error.errno == .fileExists {
-                // It exists, as it should.
-            }
+            try root.makeIfMissing(name, mode: mode)
             do {
                 return try Directory(name, in: root)
             } catch  where error.errno == .noSuchFileOrDirectory {
@@ -194,21 +189,15 @@ package final class Spool: Sendable {
             try root.write([], to: "paused", replacing: true, durably: false)
             FaultPoint.pauseMarked.pass()
         } else {
-            do {
-                try root.remove("paused")
-                FaultPoint.pauseUnmarked.pass()
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                // It was not paused.
-            }
+            let mark: Void? = try ifExists { () throws(FileError) in try root.remove("paused") }
+            if mark != nil { FaultPoint.pauseUnmarked.pass() }
         }
         if durably { try root.sync() }
         FaultPoint.pauseSynced.pass()
     }
 }
 
-/// Why a spool cannot be used.
 package enum SpoolError: CodedError, Equatable {
-    /// Another daemon works on the spool.
     case locked(spool: String, holder: String)
     case file(FileError)
     /// The daemon has no access to the folder; `remedy` tells what an administrator has to do.
@@ -259,9 +248,14 @@ extension Spool {
     package func isPrivileged(_ uid: UInt32) -> Bool {
         uid == 0 || uid == owner || uid == geteuid()
     }
+
+    /// Whether the owner of a control file may give its command to a batch of this owner.
+    func permits(_ request: ControlRecord, forBatchOf owner: UInt32?) -> Bool {
+        request.isPermitted(forBatchOf: owner, isPrivileged: isPrivileged(request.uid))
+    }
 }
 
-/// Runs `body` and converts its error to an error of the spool.
+/// Converts the error of `body`.
 private func spoolError<Value>(
     _ body: () throws(FileError) -> Value
 ) throws(SpoolError) -> Value {

@@ -11,7 +11,6 @@ import SystemPackage
 package enum StagedFolders {
     private static let prefix = ".darkroom-"
 
-    /// A new name for this process.
     package static func newName() -> FileName {
         FileName("\(prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))")
     }
@@ -45,11 +44,7 @@ package enum StagedFolders {
         _ file: borrowing Descriptor, path: String
     ) throws(FileError) -> Bool {
         guard lock(file.number) else { return false }
-        var information = stat()
-        guard fstat(file.number, &information) == 0 else {
-            throw FileError(.examine, path, Errno(rawValue: errno))
-        }
-        return information.st_nlink > 0
+        return try file.information(path: path).st_nlink > 0
     }
 
     /// The same for a file that has no name yet.

@@ -62,11 +62,7 @@ package struct StatusFile: Sendable {
         do {
             try stage(status, mayGoOn: mayGoOn)
         } catch  where error.errno == .noSuchFileOrDirectory {
-            do {
-                try active.makeDirectory(FileName(folders.id), mode: 0o700)
-            } catch  where error.errno == .fileExists {
-                // Another file was missing.
-            }
+            try active.makeIfMissing(FileName(folders.id), mode: 0o700)
             try stage(status, mayGoOn: mayGoOn)
         }
         try stageSizes(of: status, mayGoOn: mayGoOn)
@@ -98,7 +94,6 @@ package struct StatusFile: Sendable {
         }
     }
 
-    /// What is written at once, in bytes.
     private static let piece = 64 << 10
 
     /// An answer that is final promises its outputs, and a restart does not finish their renames.
@@ -121,7 +116,6 @@ package struct StatusFile: Sendable {
         _ = try placeInOpened()
     }
 
-    /// - Returns: the folder of the answer.
     private func placeInOpened() throws(FileError) -> Directory {
         let outbox = try folders.restoredOutbox()
         try active.rename(name, to: outbox, as: BatchFile.status, replacing: true)
@@ -163,6 +157,30 @@ package struct StatusFile: Sendable {
 }
 
 extension BatchFolders {
+    /// Changes `status.json` except its images, which are copied unchanged. Does nothing if it is not a status of this
+    /// version, or if `change` returns false.
+    package func amendStatus(_ change: (inout Status) -> Bool) throws(FileError) {
+        let outbox = try outbox()
+        guard var status = try Status(frameIn: outbox), change(&status) else { return }
+        // If someone has written the file again, it contains its images.
+        guard status.images.isEmpty else { return try writeStatus(status, durably: false) }
+        let file = try outbox.open(Status.fileName)
+        let path = outbox.path(of: Status.fileName)
+        let new = StatusFile(self, isFinal: status.state.isFinal)
+        try new.stage(durably: false) { write throws(FileError) in
+            let (head, tail) = status.writtenNow.encodedFrame()
+            var bytes = head
+            _ = try ImagesFilter.read(file, path) { line throws(FileError) in
+                bytes += line
+                guard bytes.count >= Descriptor.piece else { return }
+                try write(bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
+            try write(bytes + tail)
+        }
+        try new.finish(durably: false)
+    }
+
     /// Replaces the status in the outbox.
     ///
     /// - Parameters:

@@ -30,7 +30,6 @@ package struct SubmittedFile {
 
     private static let prefix = Array("submitted-".utf8)
 
-    /// The name that its submitter gave it.
     let name: FileName
     /// The folder that contains it now, and its name there.
     let folder: Directory
@@ -55,11 +54,9 @@ package struct SubmittedFile {
 
     /// The same only for what has a folder of its own.
     static func inFolder(of active: Directory) throws(FileError) -> SubmittedFile? {
-        do {
+        return try ifExists { () throws(FileError) in
             let folder = try Directory(folderName, in: active)
             return try folder.names().first.map { SubmittedFile(name: $0, folder: folder) }
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
         }
     }
 
@@ -68,7 +65,6 @@ package struct SubmittedFile {
         isFolder || prefix.count + name.bytes.count > Int(NAME_MAX)
     }
 
-    /// Its place in `active/ID`.
     static func place(of name: FileName, isFolder: Bool) -> FileName {
         needsFolder(name, isFolder: isFolder)
             ? folderName / name : FileName(bytes: prefix + name.bytes)
@@ -178,8 +174,8 @@ extension FileError {
 extension FileName {
     /// A similar name that nobody can predict and that the intake ignores: `a.json.1f3a9c02~`.
     func another() -> FileName {
-        let digits = String(UInt32.random(in: .min ... .max), radix: 16)
-        let ending = Array(".\(String(repeating: "0", count: 8 - digits.count))\(digits)~".utf8)
+        let digits = Hexadecimal.text(of: (0..<4).map { _ in UInt8.random(in: 0 ... .max) })
+        let ending = Array(".\(digits)~".utf8)
         return FileName(bytes: bytes.prefix(Int(NAME_MAX) - ending.count) + ending)
     }
 }

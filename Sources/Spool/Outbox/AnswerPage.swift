@@ -78,21 +78,16 @@ package struct AnswerPage: Sendable {
     ) throws {
         let active = try folders.active()
         try countAttempt(in: active)
-        do {
-            let former = try formerPages(in: active)
-            let page = try active.folder(BatchFile.page)
-            let previews = try page.folder(Self.previews)
-            try write(page, PreviewFolders(active: active, new: previews, former: former))
-            try page.write(Self.markerContent, to: Self.marker, replacing: true, durably: false)
-            FaultPoint.pageMade.pass()
-            try withdraw(to: active)
-            try active.rename(BatchFile.page, to: folders.restoredOutbox(), as: BatchFile.page)
-            FaultPoint.pageMoved.pass()
-        } catch {
-            try? active.remove(BatchFile.pageAttempts)
-            throw error
-        }
-        try? active.remove(BatchFile.pageAttempts)
+        defer { try? active.remove(BatchFile.pageAttempts) }
+        let former = try formerPages(in: active)
+        let page = try active.folder(BatchFile.page)
+        let previews = try page.folder(Self.previews)
+        try write(page, PreviewFolders(active: active, new: previews, former: former))
+        try page.write(Self.markerContent, to: Self.marker, replacing: true, durably: false)
+        FaultPoint.pageMade.pass()
+        try withdraw(to: active)
+        try active.rename(BatchFile.page, to: folders.restoredOutbox(), as: BatchFile.page)
+        FaultPoint.pageMoved.pass()
     }
 
     /// Takes a page of an earlier end out of the answer, if this end gets none: it shows other states and pictures. It goes
@@ -120,7 +115,6 @@ package struct AnswerPage: Sendable {
         try file.write([UInt8(ascii: ".")], path: path)
     }
 
-    /// The previews of earlier pages.
     private func formerPages(in active: Directory) throws(FileError) -> [Directory] {
         let places = [
             (active, BatchFile.formerPage), (try folders.restoredOutbox(), BatchFile.page),
@@ -131,7 +125,6 @@ package struct AnswerPage: Sendable {
         }
     }
 
-    /// Takes an earlier page out of the outbox.
     private func withdraw(to active: Directory) throws(FileError) {
         let outbox = try folders.restoredOutbox()
         guard try outbox.exists(BatchFile.page) else { return }
@@ -149,7 +142,6 @@ package struct AnswerPage: Sendable {
 extension AnswerPage {
     // MARK: A page in an answer
 
-    /// Whether `answer` has a page.
     package static func isThere(in answer: Directory) -> Bool {
         guard let page = try? Directory(BatchFile.page, in: answer) else { return false }
         return (try? page.exists(marker)) == true
@@ -199,17 +191,5 @@ extension AnswerPage {
         }
         try answer.removeDirectory(BatchFile.page)
         return true
-    }
-}
-
-extension Directory {
-    /// Opens the folder `name` in this one, and creates it if it is missing.
-    fileprivate func folder(_ name: FileName) throws(FileError) -> Directory {
-        do {
-            try makeDirectory(name)
-        } catch  where error.errno == .fileExists {
-            // Another image's thread, or an earlier process, has made it.
-        }
-        return try Directory(name, in: self)
     }
 }

@@ -18,8 +18,7 @@ enum CopyName {
             if try folder.exists(name) { try folder.remove(name) }
             return name
         } catch {
-            let parts = (0..<4).map { _ in UInt32.random(in: 0 ... .max) }
-            return FileName(".darkroom-" + parts.map { String($0, radix: 16) }.joined())
+            return FileName(".darkroom-\(HidingKey().word)")
         }
     }
 }

@@ -97,13 +97,11 @@ package struct DeliveryFolder {
         return place
     }
 
-    /// An output that is to be placed.
     package struct Output {
         package let folders: BatchFolders
         package let index: Int
         package var facts: ImageStatus.Output
         package let existing: Delivery.Existing
-        /// The name of the copy.
         package let copyName: FileName
 
         /// - Parameter copy: the name that the copy has if it was made; nil before.
@@ -138,7 +136,6 @@ package struct DeliveryFolder {
         case taken(String)
     }
 
-    /// Why an output is not placed.
     package enum Refusal: Error {
         /// It cannot be read.
         case source(FileError)
@@ -295,7 +292,6 @@ package struct DeliveryFolder {
         }
     }
 
-    /// Waits until the names in the folder are on the disk.
     package func sync() throws(Refusal) {
         do throws(FileError) {
             try folder.syncNames()
@@ -304,7 +300,6 @@ package struct DeliveryFolder {
         }
     }
 
-    /// Removes a copy that gets no name.
     package func discard(_ output: Output) throws(FileError) {
         try ifExists { () throws(FileError) in
             try place(of: output, isMade: false).remove(output.copyName)
@@ -332,7 +327,6 @@ package struct DeliveryFolder {
 }
 
 extension UndeliveredImage.Promise {
-    /// The name in its folder.
     fileprivate var fileName: FileName {
         FileName(OutputPath.components(of: name).last?.string ?? name)
     }

@@ -11,13 +11,10 @@ extension Directory {
     package func decode<Value: Decodable>(
         _ type: Value.Type, _ name: FileName
     ) throws(ReadingError) -> Value? {
-        let bytes: [UInt8]
-        do {
-            bytes = try read(name, upTo: Self.mostReportBytes)
-        } catch {
-            if error.errno == .noSuchFileOrDirectory { return nil }
-            throw .file(error)
+        let bytes = try readIfExists { () throws(FileError) in
+            try read(name, upTo: Self.mostReportBytes)
         }
+        guard let bytes else { return nil }
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch {

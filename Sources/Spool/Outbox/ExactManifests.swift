@@ -30,7 +30,6 @@ package struct ExactManifests {
         FileName("\(id).\(format.rawValue)")
     }
 
-    /// The folder; nil if there is none.
     private func folder() throws(FileError) -> Directory? {
         return try ifExists { () throws(FileError) in
             try Directory(Self.folderName, in: spool.root)
@@ -72,7 +71,6 @@ package struct ExactManifests {
         if durably { try sync(id, format) }
     }
 
-    /// Waits until a manifest is on the disk.
     func sync(_ id: String, _ format: ManifestFormat) throws(FileError) {
         guard let folder = try folder() else { return }
         let name = Self.name(id, format)
@@ -101,17 +99,14 @@ package struct ExactManifests {
             let format = outline.manifest.file.flatMap({ ManifestFormat(fileName: $0) }),
             let folder = try folder()
         else { return }
-        do {
+        let removed: Void? = try ifExists { () throws(FileError) in
             try folder.remove(Self.name(outline.id, format))
-            FaultPoint.exactManifestRemoved.pass()
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Someone has removed it before.
         }
+        if removed != nil { FaultPoint.exactManifestRemoved.pass() }
     }
 
-    /// Removes the manifests that no answer needs any more and returns their number: a user has removed or renamed the
-    /// answer, or a crash came before it. One that cannot be removed does not affect the others; the last error is thrown
-    /// at the end.
+    /// Removes the manifests that no answer needs any more, each by itself, and returns their number: a user has removed
+    /// or renamed the answer, or a crash came before it.
     package func sweep(isStopped: () -> Bool) throws(FileError) -> Int {
         guard let folder = try folder() else { return 0 }
         var count = 0
@@ -146,7 +141,6 @@ package struct ExactManifests {
 }
 
 extension ExactManifests {
-    /// Why a retry is refused.
     package static let goneReason =
         "the copy of its manifest has *** for users, passwords and queries of URLs, and the exact one is gone from "
         + "the spool; submit the manifest again [\(Failure.Code.manifestRedacted.rawValue)]"

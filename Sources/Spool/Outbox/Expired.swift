@@ -18,8 +18,7 @@ package struct Expired {
 
     static func isOne(_ name: FileName) -> Bool { name.bytes.starts(with: prefix) }
 
-    /// Removes those that a previous daemon has left and returns their number. One that cannot be removed does not
-    /// affect the others; the last error is thrown at the end.
+    /// Removes those that a previous daemon has left, each by itself, and returns their number.
     package func clear() throws(FileError) -> Int {
         try spool.active.forEach(where: Self.isOne, isStopped: isStopped) {
             name throws(FileError) in try clear(name)

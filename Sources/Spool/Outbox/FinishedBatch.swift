@@ -18,7 +18,6 @@ package struct FinishedBatch: Sendable {
     /// When the last status was written, by the clock of the file system, in seconds since 1970.
     let written: Double
 
-    /// What an entry of the outbox is.
     package enum Reading: Sendable {
         case finished(FinishedBatch)
         case unfinished
@@ -69,7 +68,7 @@ package struct FinishedBatch: Sendable {
         return .finished(
             FinishedBatch(
                 name: name, time: time, finished: finished, bytes: bytes,
-                owner: outline.manifest.uid, written: status.modified))
+                owner: outline.manifest.uid, written: status.st_mtim.seconds))
     }
 
     /// nil if it is not a folder, or if it has just disappeared.
@@ -113,10 +112,5 @@ extension stat {
     /// The disk space of the file: a file with holes takes less than its length, a small one a whole block.
     var bytesOnDisk: Int {
         max(0, Int(st_blocks)).saturatingMultiply(512)
-    }
-
-    /// When the content was written, in seconds since 1970.
-    fileprivate var modified: Double {
-        Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) / 1e9
     }
 }

@@ -6,7 +6,6 @@ import SystemPackage
 /// The outbox of a spool as those see it who read the answers: without the lock of the spool and without any right of the
 /// daemon.
 package struct Outbox: Sendable {
-    /// The folder of the spool.
     private let root: Directory
 
     package init(of root: Directory) {
@@ -84,14 +83,9 @@ package struct Outbox: Sendable {
 
     /// The status of a batch without its images, of which there may be 100,000; nil if the folder is not an answer.
     package static func frame(in folder: Directory) throws(ReadingError) -> Status? {
-        let status: Status?
-        do throws(FileError) {
-            status = try Status(frameIn: folder)
-        } catch {
-            if error.errno == .noSuchFileOrDirectory { return nil }
-            throw .file(error)
-        }
-        guard let status else { throw .unreadableStatus(in: folder) }
+        let found = try readIfExists { () throws(FileError) in try Status(frameIn: folder) }
+        guard let found else { return nil }
+        guard let status = found else { throw .unreadableStatus(in: folder) }
         return status
     }
 }

@@ -8,41 +8,36 @@ import Synchronization
 /// Progress files are never synced, so a status that is on the disk may have a progress that is not. The start corrects
 /// the files of unfinished batches (`Recovery`). For an ended batch, a missing file is right too: readers then read its
 /// status.
-package struct OutdatedProgress {
-    let spool: Spool
-    /// Checked between steps; true ends the search.
-    let isStopped: @Sendable () -> Bool
-
-    package init(spool: Spool, isStopped: @escaping @Sendable () -> Bool) {
-        self.spool = spool
-        self.isStopped = isStopped
-    }
-
+package enum OutdatedProgress {
+    /// - Parameter isStopped: checked between steps; true ends the search.
     /// - Returns: the number of removed files.
     @discardableResult
-    package func remove() throws(FileError) -> Int {
+    package static func remove(
+        from spool: Spool, isStopped: @Sendable () -> Bool
+    ) throws(FileError) -> Int {
         var count = 0
         var pace = Pace()
         for name in try spool.outbox.names() where !isStopped() {
             pace.step()
             // A batch in work replaces its file, and code that reopens one holds this lock.
-            let isRemoved = spool.finishedBatches.withLock { _ in (try? removeIfOutdated(name)) }
+            let isRemoved = spool.finishedBatches.withLock { _ in
+                try? removeIfOutdated(name, in: spool)
+            }
             if isRemoved == true { count += 1 }
         }
         return count
     }
 
     /// The last progress is written after the last status.
-    private func removeIfOutdated(_ name: FileName) throws(FileError) -> Bool {
+    private static func removeIfOutdated(
+        _ name: FileName, in spool: Spool
+    ) throws(FileError) -> Bool {
         guard try !spool.active.exists(name) else { return false }
         let folder = try Directory(name, in: spool.outbox)
         guard let status = try folder.information(of: BatchFile.status),
             let progress = try folder.information(of: BatchFile.progress)
         else { return false }
-        let isOlder =
-            (progress.st_mtim.tv_sec, progress.st_mtim.tv_nsec)
-            < (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-        guard isOlder || progress.length == 0 else { return false }
+        guard status.isNewer(than: progress) || progress.length == 0 else { return false }
         try folder.remove(BatchFile.progress)
         return true
     }

@@ -13,3 +13,14 @@ package enum ReadingError: Error, Equatable, Sendable {
             path: answer.path(of: BatchFile.status), reason: StatusDefect.sentence(in: answer))
     }
 }
+
+/// Converts the error of `body`; nil if what it reads does not exist.
+func readIfExists<Value>(
+    _ body: () throws(FileError) -> Value
+) throws(ReadingError) -> Value? {
+    do {
+        return try ifExists(body)
+    } catch {
+        throw .file(error)
+    }
+}

@@ -5,7 +5,6 @@ import Glibc
 
 /// The content of `active`: the folders of batches, and everything else.
 package struct ActiveFolder {
-    /// The IDs of the batches, sorted.
     private(set) var ids: [String] = []
     /// The IDs whose folders a claim has created but not filled.
     package private(set) var empty: [String] = []
@@ -17,8 +16,7 @@ package struct ActiveFolder {
     package init(of spool: Spool) throws(FileError) {
         for name in try spool.active.names() {
             guard let information = try spool.active.information(of: name) else { continue }
-            let isFolder = information.st_mode & S_IFMT == S_IFDIR
-            if !isFolder {
+            if !information.isFolder {
                 foreign.append((name, "it is not a folder, so it does not belong to Darkroom"))
             } else if name.bytes.starts(with: Reopening.prefix.utf8) {
                 unfinished.append(name)

@@ -21,36 +21,42 @@ extension Recovery {
         return Set(left.map(\.image))
     }
 
-    /// Applies the journal and completes its renames. Returns the state that control files have set.
-    func applyJournal(
-        to status: inout Status, _ crashes: inout [Int: Crashes],
-        _ undelivered: inout [Int: UndeliveredImage], _ folders: BatchFolders,
-        _ active: Directory
-    ) throws(FileError) -> ControlState {
-        try ItemJournal.mend(in: active)
+    /// What a journal has besides the status.
+    struct Left {
+        /// The state that control files have set.
         var control = ControlState.free
+        var crashes: [Int: Crashes] = [:]
+        var undelivered: [Int: UndeliveredImage] = [:]
+    }
+
+    /// Applies the journal and completes its renames.
+    func applyJournal(
+        to status: inout Status, _ folders: BatchFolders, _ active: Directory
+    ) throws(FileError) -> Left {
+        try ItemJournal.mend(in: active)
+        var left = Left()
         try ItemJournal.read(in: active) { record in
             switch record {
-            case .cancelled: control = .cancelled
+            case .cancelled: left.control = .cancelled
             case .commanded(let record):
                 status.note(record)
-                control.follow(record.command)
+                left.control.follow(record.command)
             case .reopened(let record):
                 status.retries = record.retries
                 status.commands = record.commands
             case .crashed(let index, let number, let cause):
-                crashes[index, default: Crashes(of: spool.victim)].add(cause, number: number)
+                left.crashes[index, default: Crashes(of: spool.victim)].add(cause, number: number)
             case .ended(let index, let image):
                 if status.images.indices.contains(index) { status.images[index] = image }
-                undelivered[index] = nil
+                left.undelivered[index] = nil
             case .delivering(let index, let image):
-                if status.images.indices.contains(index) { undelivered[index] = image }
+                if status.images.indices.contains(index) { left.undelivered[index] = image }
             case .moving: break  // Whoever moves the originals reads it.
             }
         }
-        for index in undelivered.keys where try !active.exists(BatchFile.output(index)) {
+        for index in left.undelivered.keys where try !active.exists(BatchFile.output(index)) {
             // Somebody has removed it. The image is made again.
-            undelivered[index] = nil
+            left.undelivered[index] = nil
         }
         status.counts = Status.Counts()
         status.counts.total = status.images.count
@@ -61,7 +67,7 @@ extension Recovery {
             let image = status.images[index]
             status.counts.count(image.state, isWarned: image.isWarned)
         }
-        return control
+        return left
     }
 
     /// Has the images made again whose outputs went away together with the whole answer, such as by an outbox that was

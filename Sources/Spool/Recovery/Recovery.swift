@@ -16,7 +16,6 @@ package struct Recovery: Sendable {
         self.durably = durably
     }
 
-    /// The result for one folder.
     package enum Finding: Sendable {
         /// It had no manifest, because the claim had not moved it yet. The folder is removed.
         case empty
@@ -33,16 +32,12 @@ package struct Recovery: Sendable {
         case unfinished(PreparedBatch)
     }
 
-    /// The IDs of the batches in `active`, sorted.
     package func ids() throws(FileError) -> [String] { try ActiveFolder(of: spool).ids }
 
-    /// Handles one folder.
     package func recover(_ id: String) throws(FileError) -> Finding {
         let folders = BatchFolders(spool: spool, id: id)
-        let active: Directory
-        do {
-            active = try folders.active()
-        } catch  where error.errno == .noSuchFileOrDirectory {
+        let found = try ifExists { () throws(FileError) in try folders.active() }
+        guard let active = found else {
             guard let status = try answer(of: folders), !status.state.isFinal else {
                 return .finished(givenBack: nil)
             }
@@ -86,16 +81,21 @@ package struct Recovery: Sendable {
     ) throws(FileError) -> Finding {
         var claimed: ClaimedManifest
         do {
-            guard let (format, reading, uid) = try read(submitted) else {
+            // Its submitter may have exchanged the file for a folder in the moment of the claim: pictures are looked for
+            // in `submitted` only.
+            var isExchanged = false
+            if !submitted.hasFolder { isExchanged = try submitted.information()?.isFolder == true }
+            guard !isExchanged, let manifest = try examination.read(submitted) else {
                 return try putBack(submitted, folders)
             }
+            let (format, reading) = (manifest.format, manifest.reading)
             // Its answer has no copy of it, so one that was made before must not take its place.
             if reading.bytes == nil, let copy = try self.format(in: active) {
                 try active.remove(BatchFile.manifest(copy))
             }
             try reading.copy(to: active, format, durably: durably)
             claimed = try self.claimed(submitted, folders, format, reading)
-            claimed.uid = uid
+            claimed.uid = manifest.uid
         } catch  where error.fault == nil && error.errno != .canceled {
             // Its owner does not let the daemon read it any more, by its mode, a lease or an exchange.
             do {
@@ -121,16 +121,6 @@ package struct Recovery: Sendable {
         return try resume(claimed, nil, active)
     }
 
-    /// The content of a claimed manifest, with its format and its owner; nil if there is none, or if its submitter has
-    /// exchanged the file for a folder in the moment of the claim: pictures are looked for in `submitted` only.
-    private func read(
-        _ submitted: SubmittedFile
-    ) throws(FileError) -> (ManifestFormat, ManifestReading, uid: UInt32)? {
-        if !submitted.hasFolder, try submitted.information()?.isFolder == true { return nil }
-        guard let manifest = try examination.read(submitted) else { return nil }
-        return (manifest.format, manifest.reading, manifest.uid)
-    }
-
     private func claimed(
         _ submitted: SubmittedFile, _ folders: BatchFolders, _ format: ManifestFormat,
         _ reading: ManifestReading
@@ -148,11 +138,6 @@ package struct Recovery: Sendable {
         let name = try submitted.giveBack(to: spool.openInbox())
         try spool.ended.remove(FileName(folders.id))
         return .putBack(name)
-    }
-
-    /// Prepares a batch that has its receipt.
-    package func prepare(_ folders: BatchFolders) throws(FileError) -> Finding {
-        try recover(folders.id)
     }
 
     /// Whether the batch was reopened after it ended with this status.
@@ -178,12 +163,10 @@ package struct Recovery: Sendable {
     private func end(
         _ folders: BatchFolders, _ status: Status, _ format: ManifestFormat, _ active: Directory?
     ) throws(FileError) -> Finding {
-        var status = try wholeAnswer(of: folders) ?? status
-        var crashes: [Int: Crashes] = [:]
-        var undelivered: [Int: UndeliveredImage] = [:]
-        if let active {
-            _ = try applyJournal(to: &status, &crashes, &undelivered, folders, active)
-        }
+        // With its images, because without a manifest nothing else lists them.
+        let whole = try ifExists { () throws(FileError) in try Status(in: folders.outbox()) }
+        var status = whole ?? status
+        if let active { _ = try applyJournal(to: &status, folders, active) }
         let last = status.removed(from: folders)
         try folders.writeLastStatus(
             last, durably: durably, moved: { folders.correctProgress(last) })
@@ -239,18 +222,16 @@ package struct Recovery: Sendable {
             fresh.versions = earlier.joined(by: fresh.versions ?? [])
         }
         let suspects = try journalCrashes(of: folders, active)
-        var crashes: [Int: Crashes] = [:]
-        var undelivered: [Int: UndeliveredImage] = [:]
-        let control = try applyJournal(to: &fresh, &crashes, &undelivered, folders, active)
-        let handOvers = try clearScrap(of: fresh, undelivered, active)
-        if control == .held { fresh.state = .held }
+        let left = try applyJournal(to: &fresh, folders, active)
+        let handOvers = try clearScrap(of: fresh, left.undelivered, active)
+        if left.control == .held { fresh.state = .held }
         if let status { try correct(status, to: fresh, folders) }
         folders.correctProgress(fresh)
         return .unfinished(
             PreparedBatch(
-                id: folders.id, manifest: manifest, status: fresh, control: control,
-                crashes: crashes, suspects: suspects, handOvers: handOvers,
-                undelivered: undelivered))
+                id: folders.id, manifest: manifest, status: fresh, control: left.control,
+                crashes: left.crashes, suspects: suspects, handOvers: handOvers,
+                undelivered: left.undelivered))
     }
 
     /// Corrects the status in the outbox. If the batch had begun, the whole status is written soon (`Board.accept`);
@@ -296,10 +277,16 @@ package struct Recovery: Sendable {
         let name = BatchFile.manifest(format)
         let found = try SourceRecord.read(in: active)
         guard let status else {
-            let examination = found.map(examination.recalling) ?? examination
+            var examination = examination
+            if let found { examination.recorded = found }
             return try examination.read(name, format, in: active)
         }
-        let kept = found == nil ? try self.found(by: folders) : found
+        var kept = found
+        if kept == nil {
+            kept = try ifExists { () throws(FileError) in
+                try SourceRecord.read(inAnswerOf: folders)
+            }
+        }
         let reading = try examination.accepting(status, kept).read(
             accepted: name, format, bytes: status.manifest.bytes, in: active)
         if status.manifest.sha256 == reading.sha256 { return reading }
@@ -325,19 +312,9 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// What was looked up, according to the answer.
-    private func found(by folders: BatchFolders) throws(FileError) -> SourceRecord? {
-        return try ifExists { () throws(FileError) in try SourceRecord.read(inAnswerOf: folders) }
-    }
-
     /// The status in the outbox without its images, whose results are in the journal; nil if it cannot be read.
     private func answer(of folders: BatchFolders) throws(FileError) -> Status? {
         return try ifExists { () throws(FileError) in try Status(frameIn: folders.outbox()) }
-    }
-
-    /// The same with its images, because without a manifest nothing else lists them.
-    private func wholeAnswer(of folders: BatchFolders) throws(FileError) -> Status? {
-        return try ifExists { () throws(FileError) in try Status(in: folders.outbox()) }
     }
 
     private func format(in active: Directory) throws(FileError) -> ManifestFormat? {

@@ -35,7 +35,6 @@ package struct Reopening {
         case isInWork
         case isRejected
         case refused(owner: UInt32?)
-        /// It cannot be repeated, for this reason.
         case unusable(String)
     }
 
@@ -69,7 +68,7 @@ package struct Reopening {
         guard let finished = status.times.finished, status.state.isFinal else {
             return .unusable("its status.json does not show that it has ended")
         }
-        guard isPermitted(request, status) else {
+        guard spool.permits(request, forBatchOf: status.manifest.uid) else {
             return .refused(owner: status.manifest.uid)
         }
         guard status.state != .rejected else { return .isRejected }
@@ -123,15 +122,9 @@ package struct Reopening {
         let folders = BatchFolders(spool: spool, id: id)
         guard let status = try Status(frameIn: folders.outbox()), status.state.isFinal,
             case .reopened(let record)? = try ItemJournal.first(in: folders.active()),
-            record.isOf(status),
-            isPermitted(request, status)
+            record.isOf(status), spool.permits(request, forBatchOf: status.manifest.uid)
         else { return .isInWork }
         return try resume(id)
-    }
-
-    private func isPermitted(_ request: ControlRecord, _ status: Status) -> Bool {
-        request.isPermitted(
-            forBatchOf: status.manifest.uid, isPrivileged: spool.isPrivileged(request.uid))
     }
 
     /// Whether an image is filtered, but its output does not exist.

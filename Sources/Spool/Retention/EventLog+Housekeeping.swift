@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import Foundation
 
-/// The journal records of housekeeping.
 extension EventLog {
     // MARK: Retention
 

@@ -14,25 +14,18 @@ import DarkroomCore
 /// | the files removed, then the folder          | the same, as with those that `Retention` has removed |
 ///
 /// Nothing is written, so a full disk does not prevent it.
-package struct Removal {
-    let spool: Spool
-    let durably: Bool
-
-    package init(spool: Spool, durably: Bool) {
-        self.spool = spool
-        self.durably = durably
-    }
-
+package enum Removal {
     package enum Outcome: Sendable, Equatable {
         /// The answer is in `active` under this name, and its files may be removed.
         case removed(FileName)
         case isInWork
         case refused(owner: UInt32?)
-        /// It stays, for this reason.
         case unusable(String)
     }
 
-    package func remove(_ id: String, _ request: ControlRequest) throws(FileError) -> Outcome {
+    package static func remove(
+        _ id: String, _ request: ControlRequest, in spool: Spool, durably: Bool
+    ) throws(FileError) -> Outcome {
         let batch: FinishedBatch
         switch try FinishedBatch.read(FileName(id), in: spool.outbox) {
         case .finished(let finished): batch = finished
@@ -40,8 +33,7 @@ package struct Removal {
         case .none: return .unusable("there is no such batch")
         case .foreign(let reason): return .unusable(reason)
         }
-        let isPrivileged = spool.isPrivileged(request.record.uid)
-        guard request.record.isPermitted(forBatchOf: batch.owner, isPrivileged: isPrivileged) else {
+        guard spool.permits(request.record, forBatchOf: batch.owner) else {
             return .refused(owner: batch.owner)
         }
         // A file that has taken effect before and could not be removed must not remove the next answer with this ID.

@@ -26,10 +26,7 @@ package struct Retention {
         /// The disk space of the files of all finished batches.
         package var bytes = 0
 
-        package init(age: Double = 0.0, bytes: Int = 0) {
-            self.age = age
-            self.bytes = bytes
-        }
+        package init() {}
 
         var isOff: Bool { age == 0 && bytes == 0 }
     }
@@ -129,7 +126,7 @@ package struct Retention {
     // MARK: Reading a batch
 
     private func lastWritten(_ name: FileName) -> Date? {
-        guard let folder = try? openEntry(name),
+        guard let folder = try? FinishedBatch.open(name, in: spool.outbox),
             let information = try? folder.information(of: BatchFile.status)
         else { return nil }
         return Date(timeIntervalSince1970: Double(information.st_mtim.tv_sec))
@@ -137,7 +134,9 @@ package struct Retention {
 
     /// The size of all files of the batch; nil if it is not a batch.
     private func size(of name: FileName) -> Int? {
-        guard let folder = try? openEntry(name), let files = try? folder.names() else { return nil }
+        guard let folder = try? FinishedBatch.open(name, in: spool.outbox),
+            let files = try? folder.names()
+        else { return nil }
         return files.map { folder.bytesOnDisk(of: $0) }.saturatingSum()
     }
 
@@ -153,10 +152,6 @@ package struct Retention {
             tell(name, error.message)
         }
         return nil
-    }
-
-    private func openEntry(_ name: FileName) throws(FileError) -> Directory? {
-        try FinishedBatch.open(name, in: spool.outbox)
     }
 
     // MARK: Removing

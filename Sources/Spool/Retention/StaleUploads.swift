@@ -25,7 +25,7 @@ package struct StaleUploads: Sendable, Equatable {
         for name in try folder.names() where !isStopped() {
             pace.step()
             guard let information = try folder.information(of: name),
-                information.st_mode & S_IFMT == S_IFREG
+                information.isRegularFile
             else { continue }
             // A copy may have the modification time of its original; the change time cannot be set.
             let touched = max(information.st_mtim.seconds, information.st_ctim.seconds)
@@ -43,5 +43,5 @@ package struct StaleUploads: Sendable, Equatable {
 }
 
 extension timespec {
-    fileprivate var seconds: Double { Double(tv_sec) + Double(tv_nsec) / 1e9 }
+    var seconds: Double { Double(tv_sec) + Double(tv_nsec) / 1e9 }
 }

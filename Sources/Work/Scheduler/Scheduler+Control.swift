@@ -137,8 +137,8 @@ extension Scheduler {
         answered: @escaping @Sendable (Removal.Outcome) -> Void
     ) {
         attemptLater(id, unusable: { answered(.unusable($0)) }) { [self] () throws(FileError) in
-            let removal = Removal(spool: spool, durably: settings.isDurable)
-            let outcome = try removal.remove(id, request)
+            let outcome = try Removal.remove(
+                id, request, in: spool, durably: settings.isDurable)
             if case .removed = outcome { log.obeyed(id: id, request.record) }
             answered(outcome)
             return .undecided

@@ -17,7 +17,7 @@ extension Scheduler {
             spool: spool, examination: settings.examination.asking(stopped),
             durably: settings.isDurable)
         do {
-            let finding = try recovery.prepare(folders)
+            let finding = try recovery.recover(folders.id)
             storage.writeSucceeded()
             switch finding {
             case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }

@@ -164,10 +164,7 @@ import Testing
         ("/8", "has no address"), ("fe80::%eth0/64", "has no address"),
     ])
     func refusesNetworks(text: String, words: String) {
-        #expect {
-            try IPNetwork(text)
-        } throws: { error in
-            (error as? IPNetwork.Problem)?.message.contains(words) == true
-        }
+        let problem = #expect(throws: IPNetwork.Problem.self) { try IPNetwork(text) }
+        #expect(problem?.message.contains(words) == true)
     }
 }

@@ -1,6 +1,4 @@
 import Foundation
-import Logging
-import Synchronization
 import SystemPackage
 import TestSupport
 
@@ -12,21 +10,23 @@ final class CacheFixture: Sendable {
     let scratch: ScratchDirectory
     let path: String
     let log: EventLog
-    private let words: RecordedWords
+    private let journal: RecordedJournal
 
     init(in folder: String? = nil) throws {
         scratch = try ScratchDirectory()
         path = "\(folder ?? scratch.path)/cache"
-        let words = RecordedWords()
-        self.words = words
-        log = EventLog(Logger(label: "test") { _ in RecordingLogHandler(words: words) })
+        journal = RecordedJournal()
+        log = journal.log(from: .debug)
     }
 
-    /// Opens the cache, as a start does. The one before must be let go of.
-    func open(limit: Int = 1 << 20) throws -> CacheStore<CacheRecord> {
+    /// Opens the cache, as a start does, and keeps these answers. The one before must be let go of.
+    func open(
+        limit: Int = 1 << 20, keeping numbers: ClosedRange<Int>? = nil
+    ) throws -> CacheStore<CacheRecord> {
         let store = CacheStore<CacheRecord>(try folder(), limit: limit, log: log)
         store.start()
         store.settle()
+        if let numbers { for number in numbers { try self.store(number, in: store) } }
         return store
     }
 
@@ -44,9 +44,7 @@ final class CacheFixture: Sendable {
     }
 
     /// The ids of the events told, of those that are no mere information.
-    var troubles: [Event] {
-        words.all.filter { $0 != .cacheEvicted }
-    }
+    var troubles: [Event] { journal.records.compactMap(\.event).filter { $0 != .cacheEvicted } }
 
     /// A key for each number.
     static func key(_ number: Int) -> CacheKey {
@@ -75,9 +73,16 @@ final class CacheFixture: Sendable {
             crc: TransferOutput.crc(body))
     }
 
+    /// Keeps answers in a cache that is let go of.
+    func fill(_ numbers: ClosedRange<Int>) throws { _ = try open(keeping: numbers) }
+
+    func find(_ number: Int, in store: CacheStore<CacheRecord>) -> CacheEntry<CacheRecord>? {
+        store.find(Self.key(number))
+    }
+
     /// What is copied of an answer; nil where there is none that could be.
     func copy(_ number: Int, from store: CacheStore<CacheRecord>) throws -> [UInt8]? {
-        guard let entry = store.find(Self.key(number)) else { return nil }
+        guard let entry = find(number, in: store) else { return nil }
         return try copy(entry, from: store)
     }
 
@@ -133,32 +138,5 @@ extension TransferOutput {
             for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
         }
         return ~crc
-    }
-}
-
-final class RecordedWords: Sendable {
-    private let events = Mutex<[Event]>([])
-
-    var all: [Event] { events.withLock { $0 } }
-
-    func add(_ event: Event) { events.withLock { $0.append(event) } }
-}
-
-struct RecordingLogHandler: LogHandler {
-    let words: RecordedWords
-    var metadata = Logger.Metadata()
-    var logLevel = Logger.Level.debug
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        if case .string(let id)? = event.metadata?[EventLog.eventKey],
-            let known = Event(rawValue: id)
-        {
-            words.add(known)
-        }
     }
 }

@@ -2,6 +2,14 @@ import Testing
 
 @testable import DarkroomFetch
 
+extension CacheIndex {
+    /// The keys, beginning with the least recently used one.
+    fileprivate var keys: [CacheKey] {
+        var index = self
+        return index.makeRoom(for: 0, limit: 0).map(\.key)
+    }
+}
+
 @Suite struct CacheIndexTests {
     private static func key(_ number: Int) -> CacheKey {
         CacheKey(bytes: (0..<32).map { $0 == 31 ? UInt8(number) : 0 })

@@ -21,6 +21,15 @@ import Testing
             target: target, received: Self.now, delay: delay)
     }
 
+    /// What is kept of an answer that came at once.
+    private func keeping(
+        _ lines: [String], status: Int = 200, isRedirected: Bool = false,
+        by policy: CachePolicy? = nil
+    ) -> CachePolicy.Keeping {
+        (policy ?? self.policy).keeping(
+            answer(status, lines), isRedirected: isRedirected, received: Self.now)
+    }
+
     private static let tag = "ETag: \"1\""
     private static let modified = "Last-Modified: Fri, 31 Dec 2021 00:00:00 GMT"
     private static let date = "Date: Sat, 01 Jan 2022 00:00:00 GMT"
@@ -69,8 +78,7 @@ import Testing
         (["Content-Encoding: gzip", tag], .never), (["Content-Encoding: identity", tag], .always),
     ])
     func keeps(lines: [String], keeping: CachePolicy.Keeping) {
-        #expect(
-            policy.keeping(answer(200, lines), isRedirected: false, received: Self.now) == keeping)
+        #expect(self.keeping(lines) == keeping)
     }
 
     @Test(arguments: [
@@ -78,8 +86,7 @@ import Testing
         (301, .never), (404, .never), (500, .never),
     ])
     func keepsByStatus(status: Int, keeping: CachePolicy.Keeping) {
-        let head = answer(status, [Self.tag])
-        #expect(policy.keeping(head, isRedirected: false, received: Self.now) == keeping)
+        #expect(self.keeping([Self.tag], status: status) == keeping)
     }
 
     @Test(arguments: [
@@ -90,8 +97,7 @@ import Testing
     ])
     func keepsWhatWasAskedForWithCredentials(lines: [String], keeping: CachePolicy.Keeping) {
         let policy = CachePolicy(hasCredentials: true, userAgent: "")
-        #expect(
-            policy.keeping(answer(200, lines), isRedirected: false, received: Self.now) == keeping)
+        #expect(self.keeping(lines, by: policy) == keeping)
     }
 
     /// The next transfer begins without the cookies of this one.
@@ -103,19 +109,16 @@ import Testing
     ])
     func keepsWhatWasAskedForWithACookie(lines: [String], keeping: CachePolicy.Keeping) {
         var policy = CachePolicy(hasCredentials: false, userAgent: "")
-        #expect(
-            policy.keeping(answer(200, lines), isRedirected: true, received: Self.now) != .never)
+        #expect(self.keeping(lines, isRedirected: true, by: policy) != .never)
         policy.sentCookies = true
-        #expect(
-            policy.keeping(answer(200, lines), isRedirected: true, received: Self.now) == keeping)
+        #expect(self.keeping(lines, isRedirected: true, by: policy) == keeping)
     }
 
     @Test func redirectedIsKeptForItsValidatorAlone() throws {
-        let lasting = answer(200, ["Cache-Control: max-age=60"])
-        #expect(policy.keeping(lasting, isRedirected: true, received: Self.now) == .forWaiters)
-        let named = answer(200, ["Cache-Control: max-age=60", Self.tag])
-        #expect(policy.keeping(named, isRedirected: true, received: Self.now) == .always)
-        let record = try record(["Cache-Control: max-age=60", Self.tag], target: "x")
+        let lines = ["Cache-Control: max-age=60", Self.tag]
+        #expect(keeping(Array(lines.prefix(1)), isRedirected: true) == .forWaiters)
+        #expect(keeping(lines, isRedirected: true) == .always)
+        let record = try record(lines, target: "x")
         #expect(!record.isFresh(now: Self.now))
     }
 

@@ -72,6 +72,21 @@ final class EngineFixture: Sendable {
         try URL(filePath: request.output.name).resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
     }
 
+    /// An operation for a request that is ready before its turn comes.
+    func operation(
+        _ url: String, completion: @escaping TransferOperation.Completion
+    ) throws -> TransferOperation {
+        operation(try request(url), completion: completion)
+    }
+
+    func operation(
+        _ request: TransferRequest, completion: @escaping TransferOperation.Completion
+    ) -> TransferOperation {
+        TransferOperation(
+            engine: engine, url: request.url, prepare: { .transfer(request) },
+            completion: completion)
+    }
+
     /// What the transfer has written.
     static func content(_ report: TransferReport) throws -> Data {
         try Data(contentsOf: URL(filePath: report.request.output.name))
@@ -85,15 +100,77 @@ extension Result<TransferReport, FetchError> {
     }
 }
 
+extension ScriptedOrigin.Reply {
+    static func ok(_ fields: [String] = [], body: [UInt8] = [1, 2, 3]) -> Self {
+        Self(["HTTP/1.1 200 OK"] + fields, body: body)
+    }
+
+    static func gzip(_ body: [UInt8]) -> Self { ok(["Content-Encoding: gzip"], body: body) }
+
+    static func chunked(_ body: String, status: String = "200 OK") -> Self {
+        Self(["HTTP/1.1 \(status)", "Transfer-Encoding: chunked"], body: Array(body.utf8))
+    }
+
+    static func raw(_ text: String) -> Self { Self(bytes: Array(text.utf8)) }
+
+    static func found(_ location: String, status: Int = 302, _ fields: [String] = []) -> Self {
+        Self(["HTTP/1.1 \(status) Found", "Location: \(location)", "Content-Length: 0"] + fields)
+    }
+
+    static func picture(_ fields: [String] = []) -> Self {
+        let body = Array(DocumentRoot.content(0))
+        return ok(["Content-Length: \(body.count)"] + fields, body: body)
+    }
+}
+
+/// A folder of files with known content, an nginx that serves it, and an engine.
+struct NginxFixture {
+    let root: DocumentRoot
+    let origin: NginxOrigin
+    let client: EngineFixture
+
+    /// - Parameter tls: whether it speaks TLS, with a certificate that the engine trusts.
+    init(
+        _ indices: Range<Int> = 0..<1, limits: TransferLimits = .patient, tls: Bool = false
+    ) throws {
+        root = try DocumentRoot(indices)
+        origin = try NginxOrigin(documentRoot: root.scratch.path, tls: tls)
+        client = try EngineFixture(limits: limits, caFile: tls ? origin.caFile : nil)
+    }
+
+    func url(_ path: String) -> String { "\(origin.baseURL)\(path)" }
+
+    func fetch(_ path: String) async throws -> Result<TransferReport, FetchError> {
+        try await client.fetch(url(path))
+    }
+}
+
+extension ScratchDirectory {
+    /// Makes a symbolic link at a path in it.
+    func link(_ path: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(self.path)/\(path)", withDestinationPath: target)
+    }
+}
+
+extension LocalSources.OpenedFile {
+    /// Its first bytes.
+    var content: String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(descriptor.number, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+}
+
 /// A folder of files with known content, each of its own size.
 struct DocumentRoot {
     let scratch: ScratchDirectory
     let names: [String]
 
-    init(count: Int) throws {
+    init(_ indices: Range<Int> = 0..<1) throws {
         scratch = try ScratchDirectory()
-        names = (0..<count).map { "\($0).png" }
-        for (index, name) in names.enumerated() {
+        names = indices.map { "\($0).png" }
+        for (index, name) in zip(indices, names) {
             try Self.content(index).write(to: scratch.url.appending(path: name))
         }
     }
@@ -103,18 +180,6 @@ struct DocumentRoot {
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let rest = (0..<(10_000 + 997 * index)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) }
         return Data(signature + rest)
-    }
-}
-
-extension TransferOperation {
-    /// An operation for a request that is ready before its turn comes, as tests like it.
-    convenience init(
-        engine: TransferEngine, request: TransferRequest, mayStart: @escaping @Sendable () -> Bool,
-        completion: @escaping Completion
-    ) {
-        self.init(
-            engine: engine, url: request.url,
-            prepare: { mayStart() ? .transfer(request) : .deferred }, completion: completion)
     }
 }
 

@@ -12,7 +12,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [(404, "404 Not Found"), (599, "599"), (299, "299"), (0, "0")])
+    @Test(arguments: [
+        (404, "404 Not Found"), (403, "403 Forbidden"), (410, "410 Gone"), (425, "425 Too Early"),
+        (500, "500 Internal Server Error"), (501, "501 Not Implemented"), (502, "502 Bad Gateway"),
+        (504, "504 Gateway Timeout"), (599, "599"), (299, "299"), (0, "0"),
+    ])
     func saysItself(code: Int, words: String) {
         #expect(HTTPStatus(code).description == words)
     }

@@ -9,11 +9,7 @@ import Testing
         do {
             switch SourceReference(ByteString(source)) {
             case .remote(let url):
-                let authority = url.text.utf8.dropFirst(url.scheme.utf8.count + 3).prefix {
-                    !"/?#".utf8.contains($0)
-                }
-                return FetchRules()
-                    .refusal(host: try URLAuthority(ByteString(authority)).host)?.code
+                return FetchRules().refusal(host: try URLAuthority(url.authority).host)?.code
             case .local(let local):
                 _ = try LocalSources(roots: []).open(local.path).bytes
                 return nil

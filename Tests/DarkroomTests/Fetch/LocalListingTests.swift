@@ -13,7 +13,7 @@ import Testing
     /// Two roots, and a folder outside of them.
     init() throws {
         scratch = try ScratchDirectory()
-        for folder in ["one/photos", "one/empty", "two/photos/sub.png", "two/only", "outside"] {
+        for folder in ["one/empty", "two/photos/sub.png"] {
             try FileManager.default.makeFolder(at: scratch.url.appending(path: folder))
         }
         for file in [
@@ -21,19 +21,14 @@ import Testing
             "one/photos/.a.png", "one/photos/note.txt", "two/photos/c.png", "two/only/d.png",
             "two/only/x:y.png", "outside/secret.png", "one/top.png",
         ] {
-            try "".write(to: scratch.url.appending(path: file), atomically: false, encoding: .utf8)
+            try scratch.write("", file)
         }
-        try link("two/only/link.png", to: "../../outside/secret.png")
-        try link("one/out", to: "../outside")
-        try link("one/far", to: scratch.path + "/outside")
-        try link("one/in", to: "photos")
-        try link("one/loop", to: "loop")
+        try scratch.link("two/only/link.png", to: "../../outside/secret.png")
+        try scratch.link("one/out", to: "../outside")
+        try scratch.link("one/far", to: scratch.path + "/outside")
+        try scratch.link("one/in", to: "photos")
+        try scratch.link("one/loop", to: "loop")
         #expect(mkfifo("\(scratch.path)/two/only/fifo.png", 0o600) == 0)
-    }
-
-    private func link(_ name: String, to target: String) throws {
-        try FileManager.default.createSymbolicLink(
-            atPath: "\(scratch.path)/\(name)", withDestinationPath: target)
     }
 
     private func sources(_ resolution: LocalSources.Resolution) -> LocalSources {
@@ -58,8 +53,8 @@ import Testing
 
     @Test(arguments: LocalSources.Resolution.allCases)
     func findsFilesInTheFirstRootThatHasAny(resolution: LocalSources.Resolution) {
-        let photos = ["Z", "a", "b", "é"].map { "@/one/photos/\($0).png" }
-        let expected = found(photos[0], photos[1], photos[2], photos[3])
+        let expected = found(
+            "@/one/photos/Z.png", "@/one/photos/a.png", "@/one/photos/b.png", "@/one/photos/é.png")
         #expect(list("photos", resolution) == expected)
         #expect(list("@/one/photos", resolution) == expected)
         #expect(list("@/one//./photos", resolution) == expected)
@@ -67,14 +62,10 @@ import Testing
         #expect(list("", resolution) == found("@/one/top.png"))
         #expect(list("@/one", resolution) == found("@/one/top.png"))
         // A link within the root, a link and a file; neither the fifo nor the folder.
-        let linked = list("in", resolution)
-        #expect(
-            linked
-                == found(
-                    "@/one/in/Z.png", "@/one/in/a.png", "@/one/in/b.png", "@/one/in/é.png"))
-        #expect(
-            list("only", resolution)
-                == found("@/two/only/d.png", "@/two/only/link.png", "@/two/only/x:y.png"))
+        let linked = found("@/one/in/Z.png", "@/one/in/a.png", "@/one/in/b.png", "@/one/in/é.png")
+        #expect(list("in", resolution) == linked)
+        let only = found("@/two/only/d.png", "@/two/only/link.png", "@/two/only/x:y.png")
+        #expect(list("only", resolution) == only)
     }
 
     @Test(arguments: LocalSources.Resolution.allCases)
@@ -99,11 +90,7 @@ import Testing
 
     @Test func holdsTheLimit() {
         #expect(list("photos", limit: 3) == .tooMany)
-        guard case .sources(let files) = list("photos", limit: 4) else {
-            Issue.record("4 files are not found")
-            return
-        }
-        #expect(files.count == 4)
+        #expect(list("photos", limit: 4) == list("photos"))
     }
 
     @Test func refusesNamesThatNoManifestCanHave() throws {
@@ -130,11 +117,8 @@ import Testing
     /// What was sent along comes first, and no link in it is followed.
     @Test func looksIntoTheSubmittedFolderFirst() throws {
         let sent = "\(scratch.path)/sent"
-        try FileManager.default.makeFolder(atPath: "\(sent)/photos")
-        for name in ["s.png", "photos/t.png", "x:y.png"] {
-            try "".write(toFile: "\(sent)/\(name)", atomically: false, encoding: .utf8)
-        }
-        try link("sent/out", to: "../outside")
+        for name in ["s.png", "photos/t.png", "x:y.png"] { try scratch.write("", "sent/\(name)") }
+        try scratch.link("sent/out", to: "../outside")
         let pictures = SentPictures.here(.init(try Directory(path: sent), owner: geteuid()))
         func list(_ folder: String) -> LocalSources.Listing {
             sources(.kernel).list(folder, sent: pictures, limit: 9) { $0.hasSuffix(".png") }
@@ -175,14 +159,11 @@ import Testing
     /// What machines put beside pictures is no picture, unless its path is written.
     @Test func leavesOutWhatIsNotTheUsers() throws {
         let root = "\(scratch.path)/sent"
-        for folder in ["", "/@eaDir", "/#recycle", "/sub", "/sub/@eaDir", "/sub/old"] {
-            #expect(mkdir(root + folder, 0o755) == 0)
-        }
         for file in [
             "a.png", "@eaDir/b.png", "#recycle/c.png", "sub/d.png", "sub/@eaDir/e.png",
             "sub/old/f.png", "g-draft.png", "Thumbs.db",
         ] {
-            try "".write(toFile: "\(root)/\(file)", atomically: false, encoding: .utf8)
+            try scratch.write("", "sent/\(file)")
         }
         let directory = try Directory(path: root)
         let sent = SentPictures.Folder(directory, owner: geteuid())

@@ -12,32 +12,22 @@ import Testing
 
     init() throws {
         scratch = try ScratchDirectory()
-        let base = scratch.url
-        let manager = FileManager.default
-        for folder in ["one/deep", "two", "outside", "one-more"] {
-            try manager.makeFolder(at: base.appending(path: folder))
-        }
         let files = [
             "one/a.png": "one", "one/deep/b.png": "deep", "two/a.png": "two", "two/c.png": "c",
             "two/100%?.png": "odd", "outside/secret.png": "secret", "one-more/x.png": "x",
             "one/large.png": String(repeating: "x", count: 1001),
             "one/full.png": String(repeating: "x", count: 1000), "one/empty.png": "",
         ]
-        for (path, content) in files {
-            try Data(content.utf8).write(to: base.appending(path: path))
-        }
+        for (path, content) in files { try scratch.write(content, path) }
         let links = [
             "one/out.png": "../outside/secret.png", "one/out": "../outside",
-            "one/absolute.png": base.appending(path: "one/a.png").path,
+            "one/absolute.png": scratch.path + "/one/a.png",
             "one/within.png": "deep/../a.png", "one/dangling.png": "nowhere.png",
             "one/loop.png": "loop.png", "one/magic.png": "/proc/self/fd/0",
             "root-link": "one",
         ]
-        for (path, target) in links {
-            try manager.createSymbolicLink(
-                atPath: base.appending(path: path).path, withDestinationPath: target)
-        }
-        mkfifo(base.appending(path: "one/fifo.png").path, 0o600)
+        for (path, target) in links { try scratch.link(path, to: target) }
+        mkfifo(scratch.path + "/one/fifo.png", 0o600)
     }
 
     private func sources(_ resolution: LocalSources.Resolution = .kernel) -> LocalSources {
@@ -49,12 +39,6 @@ import Testing
     /// `BASE` in a path stands for the scratch folder.
     private func path(_ text: String) -> String {
         text.replacingOccurrences(of: "BASE", with: scratch.path)
-    }
-
-    private func content(_ file: borrowing LocalSources.OpenedFile) -> String {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = read(file.descriptor.number, &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
     static let good = [
@@ -78,55 +62,43 @@ import Testing
     ) throws {
         let (source, expected, place) = row
         let file = try sources(resolution).open(path(source))
-        #expect(content(file) == expected)
+        #expect(file.content == expected)
         #expect(file.path == path(place).replacingOccurrences(of: "two//", with: "two/"))
         #expect(file.bytes == Int64(expected.utf8.count))
     }
 
-    static let bad = [
-        ("missing.png", FetchError.Code.sourceMissing),
-        ("deep/missing.png", .sourceMissing),
-        ("a.png/b", .sourceMissing),
-        ("a.png/", .sourceMissing),
-        ("a.png/../a.png", .sourceMissing),
-        ("dangling.png", .sourceMissing),
-        ("BASE/one/missing.png", .sourceMissing),
-        ("../one/a.png", .sourceForbidden),
-        ("../outside/secret.png", .sourceForbidden),
-        ("deep/../../outside/secret.png", .sourceForbidden),
-        ("out.png", .sourceForbidden),
-        ("out/secret.png", .sourceForbidden),
-        ("absolute.png", .sourceForbidden),
-        ("magic.png", .sourceForbidden),
-        ("BASE/outside/secret.png", .sourceForbidden),
-        ("BASE/one-more/x.png", .sourceForbidden),
-        ("BASE/one/../outside/secret.png", .sourceForbidden),
-        ("BASE", .sourceForbidden),
-        ("/", .sourceForbidden),
-        ("/etc/passwd", .sourceForbidden),
-        ("/proc/self/environ", .sourceForbidden),
-        ("/dev/stdin", .sourceForbidden),
-        ("deep", .notAFile),
-        (".", .notAFile),
-        ("BASE/one", .notAFile),
-        ("fifo.png", .notAFile),
-        ("loop.png", .sourceUnreadable),
-        (String(repeating: "x", count: 300), .sourceUnreadable),
-        ("large.png", .tooLarge),
-        ("", .badURL),
-        ("a\0.png", .badURL),
+    static let bad: [(code: FetchError.Code, sources: [String])] = [
+        (
+            .sourceMissing,
+            [
+                "missing.png", "deep/missing.png", "a.png/b", "a.png/", "a.png/../a.png",
+                "dangling.png", "BASE/one/missing.png",
+            ]
+        ),
+        (
+            .sourceForbidden,
+            [
+                "../one/a.png", "../outside/secret.png", "deep/../../outside/secret.png", "out.png",
+                "out/secret.png", "absolute.png", "magic.png", "BASE/outside/secret.png",
+                "BASE/one-more/x.png", "BASE/one/../outside/secret.png", "BASE", "/", "/etc/passwd",
+                "/proc/self/environ", "/dev/stdin",
+            ]
+        ),
+        (.notAFile, ["deep", ".", "BASE/one", "fifo.png"]),
+        (.sourceUnreadable, ["loop.png", String(repeating: "x", count: 300)]),
+        (.tooLarge, ["large.png"]),
+        (.badURL, ["", "a\0.png"]),
     ]
 
     @Test(arguments: bad, LocalSources.Resolution.allCases)
     func refuses(
-        _ row: (source: String, code: FetchError.Code), resolution: LocalSources.Resolution
+        _ row: (code: FetchError.Code, sources: [String]), resolution: LocalSources.Resolution
     ) {
-        #expect {
-            let file = try sources(resolution).open(path(row.source))
-            _ = file.bytes
-        } throws: { error in
-            (error as? FetchError)?.kind == row.code
-                && (error as? FetchError)?.isTransient == false
+        for source in row.sources {
+            let error = #expect(throws: FetchError.self, "\(source)") {
+                _ = try sources(resolution).open(path(source)).bytes
+            }
+            #expect(error?.kind == row.code && error?.isTransient == false, "\(source)")
         }
     }
 
@@ -139,10 +111,9 @@ import Testing
             ("dangling.png", nil),
         ] as [(String, TIFFPages.Count?)])
     func countsPages(name: String, expected: TIFFPages.Count?) throws {
-        let folder = scratch.url.appending(path: "one")
-        try Data(TIFFMaker(pages: 3).bytes).write(to: folder.appending(path: "pages.tif"))
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.appending(path: "within.tif").path, withDestinationPath: "pages.tif")
+        try Data(TIFFMaker(pages: 3).bytes).write(
+            to: scratch.url.appending(path: "one/pages.tif"))
+        try scratch.link("one/within.tif", to: "pages.tif")
         let limit = TIFFPages.Limit(pages: 10, copies: 10)
         #expect(sources().pages(of: name, limit) == expected)
     }
@@ -168,7 +139,7 @@ import Testing
 
     @Test func passesOverARootThatIsNotThere() throws {
         let roots = LocalSources(roots: ["\(scratch.path)/none", "\(scratch.path)/root-link"])
-        #expect(content(try roots.open("a.png")) == "one")
+        #expect(try roots.open("a.png").content == "one")
     }
 
     /// With everything as root, the kernel's files are still none to be fetched.
@@ -176,11 +147,10 @@ import Testing
         arguments: ["/proc/self/environ", "/sys/kernel/notes", "proc/version"],
         LocalSources.Resolution.allCases)
     func refusesTheKernelsFiles(path: String, resolution: LocalSources.Resolution) {
-        #expect {
+        let error = #expect(throws: FetchError.self) {
             _ = try LocalSources(roots: ["/"], resolution: resolution).open(path).bytes
-        } throws: { error in
-            (error as? FetchError)?.kind == .sourceForbidden
         }
+        #expect(error?.kind == .sourceForbidden)
     }
 
     @Test(arguments: ["/dev/null", "/dev/zero"])
@@ -212,24 +182,21 @@ import Testing
     }
 
     @Test func tellsMagicLinks() throws {
-        let all = LocalSources(roots: ["/"])
-        #expect {
-            _ = try all.open("proc/self/fd/0").bytes
-        } throws: { error in
-            (error as? FetchError)?.message.contains("a special link of /proc") == true
+        let error = #expect(throws: FetchError.self) {
+            _ = try LocalSources(roots: ["/"]).open("proc/self/fd/0").bytes
         }
+        #expect(error?.message.contains("a special link of /proc") == true)
     }
 
     @Test func tellsAnUnreadableFile() throws {
         // Others may pass the folder, which a scratch folder does not allow, but not read the file.
         chmod(scratch.path, 0o755)
         chmod(scratch.path + "/one/a.png", 0)
-        #expect {
+        let error = #expect(throws: FetchError.self) {
             try Self.withoutRoot { _ = try sources().open("a.png").bytes }
-        } throws: { error in
-            (error as? FetchError)?.kind == .sourceUnreadable
-                && "\(error)".contains("Permission denied")
         }
+        #expect(error?.kind == .sourceUnreadable)
+        #expect(error?.message.contains("Permission denied") == true)
     }
 
     /// A root that may not be entered is no reason to leave out the next one.
@@ -240,11 +207,10 @@ import Testing
         var bytes: Int64?
         try Self.withoutRoot { bytes = try sources().open("a.png").bytes }
         #expect(bytes == 3)
-        #expect {
+        let error = #expect(throws: FetchError.self) {
             try Self.withoutRoot { _ = try sources().open("none.png").bytes }
-        } throws: { error in
-            (error as? FetchError)?.kind == .sourceUnreadable
         }
+        #expect(error?.kind == .sourceUnreadable)
     }
 
     /// Runs `body`, which does not leave the thread, with a user's rights to files, for root may read

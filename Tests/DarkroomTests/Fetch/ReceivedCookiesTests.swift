@@ -96,11 +96,7 @@ import Testing
     @Test func answerARedirectToTheSameURL() async throws {
         let origin = try ScriptedOrigin { request in
             request.fields["cookie"] == "c=1"
-                ? TransferRedirectTests.picture()
-                : ScriptedOrigin.Reply([
-                    "HTTP/1.1 302 Found", "Location: \(request.path)", "Set-Cookie: c=1; Path=/",
-                    "Content-Length: 0",
-                ])
+                ? .picture() : .found(request.path, ["Set-Cookie: c=1; Path=/"])
         }
         let fixture = try EngineFixture()
         for _ in 0..<2 {
@@ -114,12 +110,9 @@ import Testing
 
     /// Other origins get none, and pages of errors and hints set none.
     @Test func goNowhereElse() async throws {
-        let other = try ScriptedOrigin { _ in TransferRedirectTests.picture(["Set-Cookie: d=2"]) }
+        let other = try ScriptedOrigin { _ in .picture(["Set-Cookie: d=2"]) }
         let first = try ScriptedOrigin { request in
-            ScriptedOrigin.Reply([
-                "HTTP/1.1 302 Found", "Location: \(other.baseURL)/b.png",
-                "Set-Cookie: c=1; Path=/; Domain=127.0.0.1", "Content-Length: 0",
-            ])
+            .found("\(other.baseURL)/b.png", ["Set-Cookie: c=1; Path=/; Domain=127.0.0.1"])
         }
         let fixture = try EngineFixture()
         let report = try await fixture.fetch("\(first.baseURL)/a.png").get()

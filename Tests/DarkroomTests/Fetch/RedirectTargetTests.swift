@@ -30,7 +30,7 @@ import Testing
     ])
     func sendsTheBytesBack(location: String, path: String) async throws {
         let origin = try ScriptedOrigin { request in
-            request.path == "/x/a" ? Self.found(location) : TransferRedirectTests.picture()
+            request.path == "/x/a" ? Self.found(location) : .picture()
         }
         _ = try await EngineFixture().fetch("\(origin.baseURL)/x/a").get()
         #expect(origin.requests.map(\.path) == ["/x/a", path])

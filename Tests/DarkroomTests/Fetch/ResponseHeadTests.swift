@@ -76,8 +76,8 @@ import Testing
     @Test func countsContradictionsForNothing() throws {
         let head = try head(
             "ETag: \"a\"", "ETag: \"b\"", "ETag: \"a\"", "Age: 1", "Age: 1",
-            "Content-Type: image/png",
-            "Content-Type: text/html", "Expires: Sun, 06 Nov 1994 08:49:37 GMT",
+            "Content-Type: image/png", "Content-Type: text/html",
+            "Expires: Sun, 06 Nov 1994 08:49:37 GMT",
             "Expires: Sun, 06 Nov 1994 08:49:38 GMT", "Content-Range: bytes 0-1/2",
             "Content-Range: bytes 1-1/2")
         #expect(head.entityTag == nil)
@@ -90,8 +90,8 @@ import Testing
     @Test func distrustsFoldedLinesAndControlCharacters() throws {
         let folded = try head(
             "ETag: \"a\"", "\tmore", "Cache-Control: max-age=1", " , no-cache", "Vary: Accept",
-            "  Cookie",
-            "X-Other: 1", " Age: 5", "Accept-Ranges: bytes", " none", "Accept-Ranges: bytes",
+            "  Cookie", "X-Other: 1", " Age: 5", "Accept-Ranges: bytes", " none",
+            "Accept-Ranges: bytes",
             "Content-Encoding: gzip", " br", "Content-Length: 5", " 0")
         #expect(folded.entityTag == nil)
         #expect(folded.cacheControl.noStore)
@@ -174,14 +174,11 @@ import Testing
 
     @Test(arguments: [
         "", "abc", "\"", "\"abc", "abc\"", "w/\"abc\"", "W/abc", "W/", "\"a\"b\"", "\"a b\"",
-        "\"a\u{7F}\"",
-        "\"a\", \"b\"", "'abc'", "W/ \"a\"",
+        "\"a\u{7F}\"", "\"a\", \"b\"", "'abc'", "W/ \"a\"",
     ])
     func refusesEntityTags(text: ByteString) {
         #expect(EntityTag(text) == nil)
-    }
-
-    @Test func refusesEntityTagsThatAreNoUTF8() {
+        // Not in UTF-8.
         #expect(EntityTag([0x22, 0xFF, 0x22]) == nil)
     }
 
@@ -198,8 +195,8 @@ import Testing
     @Test(arguments: [
         "", "bytes", "bytes 0-9", "bytes 9-0/10", "bytes 0-10/10", "bytes */10", "bytes 0-/10",
         "bytes -9/10", "items 0-9/10", "bytes=0-9/10", "bytes 0-9/10/11", "bytes 0-9/",
-        "bytes 0-9/x",
-        "bytes 0-9223372036854775808/*", "bytes 0-5-9/10", "bytes0-9/10", "bytes 0 -9/10",
+        "bytes 0-9/x", "bytes 0-9223372036854775808/*", "bytes 0-5-9/10", "bytes0-9/10",
+        "bytes 0 -9/10",
         "bytes 0-9/10 " + String(repeating: "0", count: 100),
     ])
     func refusesRanges(text: String) {

@@ -12,41 +12,26 @@ import Testing
 
     init() throws {
         scratch = try ScratchDirectory()
-        let manager = FileManager.default
-        for folder in ["sent/home/me", "root"] {
-            try manager.makeFolder(at: scratch.url.appending(path: folder))
-        }
         let files = [
             "sent/a.png": "sent", "sent/home/me/a.png": "home", "sent/large.png": "123456789",
             "root/a.png": "root", "root/b.png": "b", "secret.png": "secret",
         ]
-        for (path, content) in files {
-            try Data(content.utf8).write(to: scratch.url.appending(path: path))
-        }
+        for (path, content) in files { try scratch.write(content, path) }
         let links = [
             "sent/link.png": "a.png", "sent/linked": "home", "sent/out.png": "../secret.png",
             "sent/absolute.png": "/etc/passwd",
         ]
-        for (path, target) in links {
-            try manager.createSymbolicLink(
-                atPath: scratch.path + "/" + path, withDestinationPath: target)
+        for (path, target) in links { try scratch.link(path, to: target) }
+        for name in ["twice.png", "again.png"] {
+            try FileManager.default.linkItem(
+                atPath: scratch.path + "/secret.png", toPath: "\(scratch.path)/sent/\(name)")
         }
-        try manager.linkItem(
-            atPath: scratch.path + "/secret.png", toPath: scratch.path + "/sent/twice.png")
-        try manager.linkItem(
-            atPath: scratch.path + "/secret.png", toPath: scratch.path + "/sent/again.png")
         #expect(mkfifo(scratch.path + "/sent/fifo.png", 0o600) == 0)
         sent = .here(.init(try Directory(path: scratch.path + "/sent"), owner: geteuid()))
     }
 
     private func sources(_ resolution: LocalSources.Resolution) -> LocalSources {
         LocalSources(roots: [scratch.path + "/root"], maximumBytes: 8, resolution: resolution)
-    }
-
-    private func content(_ file: borrowing LocalSources.OpenedFile) -> String {
-        var buffer = [UInt8](repeating: 0, count: 100)
-        let count = read(file.descriptor.number, &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
     /// `BASE` stands for the scratch folder.
@@ -63,7 +48,7 @@ import Testing
         _ row: (source: String, content: String), resolution: LocalSources.Resolution
     ) throws {
         let file = try sources(resolution).open(path(row.source), sent: sent)
-        #expect(content(file) == row.content)
+        #expect(file.content == row.content)
     }
 
     static let bad: [(String, FetchError.Code)] = [
@@ -107,7 +92,7 @@ import Testing
         let sources = sources(.kernel)
         // The root has another picture b.png. Only the absolute path means it.
         let root = try #require(sources.roots.first)
-        #expect(content(try sources.open("\(root)/b.png", sent: .gone)) == "b")
+        #expect(try sources.open("\(root)/b.png", sent: .gone).content == "b")
         for source in ["none.png", "/home/me/a.png", "./b.png", "b.png", "x/../b.png"] {
             let error = #expect(throws: FetchError.self) {
                 _ = try sources.open(source, sent: .gone)

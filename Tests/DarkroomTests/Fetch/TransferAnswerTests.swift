@@ -18,6 +18,12 @@ import Testing
         return error
     }
 
+    /// What the only answer of a server gives.
+    private func fetch(_ reply: ScriptedOrigin.Reply) async throws -> TransferReport {
+        let origin = try ScriptedOrigin { _ in reply }
+        return try await EngineFixture(limits: Self.limits).fetch(origin.baseURL).get()
+    }
+
     static let chunked = ["Transfer-Encoding: chunked"]
     static let end = Array("0\r\n\r\n".utf8)
 
@@ -33,24 +39,19 @@ import Testing
             body: bytes, ending: ending)
     }
 
-    @Test(arguments: [
-        (
-            switching(to: [1, 2, 3]),
-            "the server answered 101 Switching Protocols, which was not requested"
-        ),
-        (
-            ok(["Content-Encoding: gzip"], body: gzip([7]) + [0]),
-            "the body continues after the end of its Content-Encoding"
-        ),
-        (
-            ok(chunked, body: Array("zz\r\n".utf8)),
-            "the body's chunks (Transfer-Encoding) are damaged"
-        ),
-        (
-            ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 200 OK\r\nConte".utf8)),
-            "the server closed the connection before the response header was complete"
-        ),
-    ])
+    @Test(
+        arguments: [
+            (
+                switching(to: [1, 2, 3]),
+                "the server answered 101 Switching Protocols, which was not requested"
+            ),
+            (.gzip(gzip([7]) + [0]), "the body continues after the end of its Content-Encoding"),
+            (.chunked("zz\r\n"), "the body's chunks (Transfer-Encoding) are damaged"),
+            (
+                .raw("HTTP/1.1 200 OK\r\nConte"),
+                "the server closed the connection before the response header was complete"
+            ),
+        ] as [(ScriptedOrigin.Reply, String)])
     func saysWhy(reply: ScriptedOrigin.Reply, words: String) async throws {
         #expect(try await Self.error(reply)?.message.hasSuffix(": \(words)") == true)
     }
@@ -61,7 +62,7 @@ import Testing
             ("gzip", [1, 2, 3]), ("gzip", Self.gzip([7]) + [0]), ("deflate", [9]),
         ]
         let origin = try ScriptedOrigin { request in
-            guard let number = Int(request.path.dropFirst()) else { return Self.ok([]) }
+            guard let number = Int(request.path.dropFirst()) else { return .ok() }
             let (coding, body) = damaged[number]
             return ScriptedOrigin.Reply(
                 ["HTTP/1.1 302 Found", "Location: /there", "Content-Encoding: \(coding)"],
@@ -74,97 +75,76 @@ import Testing
         }
     }
 
-    static func ok(_ fields: [String], body: [UInt8] = [1, 2, 3]) -> ScriptedOrigin.Reply {
-        ScriptedOrigin.Reply(["HTTP/1.1 200 OK"] + fields, body: body)
-    }
-
     @Test(
         arguments: [
-            (ok([String](repeating: "X-Filler: 0123456789", count: 500)), .headerTooLarge),
-            (ok(["X-Long: " + String(repeating: "y", count: 20_000)]), .headerTooLarge),
+            (.ok([String](repeating: "X-Filler: 0123456789", count: 500)), .headerTooLarge),
+            (.ok(["X-Long: " + String(repeating: "y", count: 20_000)]), .headerTooLarge),
             (
-                ScriptedOrigin.Reply(
-                    bytes: Array("HTTP/1.1 200 OK\r\nX: ".utf8)
-                        + [UInt8](repeating: 0x61, count: 200_000)),
+                .raw("HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 200_000)),
                 .headerTooLarge
             ),
             (
-                ScriptedOrigin.Reply(
-                    bytes: Array(
-                        String(repeating: "HTTP/1.1 103 Hint\r\nLink: <a>\r\n\r\n", count: 500).utf8
-                    )),
+                .raw(String(repeating: "HTTP/1.1 103 Hint\r\nLink: <a>\r\n\r\n", count: 500)),
                 .headerTooLarge
             ),
-            (ok(["Content-Length: 3", "Content-Length: 4"]), .badResponse),
-            (ok(["Content-Length: 3, 4"]), .badResponse),
-            (ok(["Content-Length: many"]), .badResponse),
-            (ok(["Content-Length: -3"]), .badResponse),
-            (ok(["Content-Length: 3", "Content-Encoding: br"]), .badResponse),
-            (ok(["Content-Length: 3", "Content-Encoding: gzip"]), .badResponse),
+            (.ok(["Content-Length: 3", "Content-Length: 4"]), .badResponse),
+            (.ok(["Content-Length: 3, 4"]), .badResponse),
+            (.ok(["Content-Length: many"]), .badResponse),
+            (.ok(["Content-Length: -3"]), .badResponse),
+            (.ok(["Content-Length: 3", "Content-Encoding: br"]), .badResponse),
+            (.ok(["Content-Length: 3", "Content-Encoding: gzip"]), .badResponse),
             // Codings that libcurl would undo, one within the other.
-            (ok(["Content-Encoding: gzip, gzip"]), .badResponse),
-            (ok(["Content-Encoding: gzip", "Content-Encoding: gzip"]), .badResponse),
-            (ok(["Transfer-Encoding: gzip, chunked"]), .badResponse),
-            (ok(["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"]), .badResponse),
-            (ok(["Transfer-Encoding: chunked, chunked"]), .badResponse),
+            (.ok(["Content-Encoding: gzip, gzip"]), .badResponse),
+            (.ok(["Content-Encoding: gzip", "Content-Encoding: gzip"]), .badResponse),
+            (.ok(["Transfer-Encoding: gzip, chunked"]), .badResponse),
+            (.ok(["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"]), .badResponse),
+            (.ok(["Transfer-Encoding: chunked, chunked"]), .badResponse),
+            (.init(["HTTP/1.1 404 X", "Content-Encoding: gzip, gzip"]), .badResponse),
             (
-                ScriptedOrigin.Reply(["HTTP/1.1 404 X", "Content-Encoding: gzip, gzip"]),
+                .init(["HTTP/1.1 302 X", "Location: /b", "Transfer-Encoding: deflate"]),
                 .badResponse
             ),
-            (
-                ScriptedOrigin.Reply(
-                    ["HTTP/1.1 302 X", "Location: /b", "Transfer-Encoding: deflate"]), .badResponse
-            ),
-            (ok(["Content-Length: 2"]), .lengthMismatch),
-            (ok(["Content-Length: 4"]), .truncated),
-            (ok(["Content-Length: 1048577"]), .tooLarge),
-            (ok(["Content-Length: 99999999999999999999999"]), .badResponse),
-            (ScriptedOrigin.Reply(bytes: []), .connectionLost),
-            (ScriptedOrigin.Reply(bytes: [], ending: .reset), .connectionReset),
-            (ScriptedOrigin.Reply(bytes: Array("SSH-2.0-OpenSSH_9.2\r\n".utf8)), .badResponse),
-            (ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 2\r\n\r\n".utf8)), .badResponse),
-            (ScriptedOrigin.Reply(["HTTP/1.1 206 X", "Content-Range: bytes 0-2/3"]), .httpStatus),
-            (ScriptedOrigin.Reply(["HTTP/1.1 304 X"]), .httpStatus),
+            // A redirect to nowhere.
+            (.init(["HTTP/1.1 302 Found", "Content-Length: 0"]), .badResponse),
+            (.ok(["Content-Length: 2"]), .lengthMismatch),
+            (.ok(["Content-Length: 4"]), .truncated),
+            (.ok(["Content-Length: 1048577"]), .tooLarge),
+            (.ok(["Content-Length: 99999999999999999999999"]), .badResponse),
+            (.raw(""), .connectionLost), (.init(bytes: [], ending: .reset), .connectionReset),
+            (.raw("SSH-2.0-OpenSSH_9.2\r\n"), .badResponse),
+            (.raw("HTTP/1.1 2\r\n\r\n"), .badResponse),
+            (.init(["HTTP/1.1 206 X", "Content-Range: bytes 0-2/3"]), .httpStatus),
+            (.init(["HTTP/1.1 304 X"]), .httpStatus),
             // A change of protocols that nobody asked for, and what is no HTTP behind it.
             (switching(to: []), .badResponse), (switching(to: [1, 2, 3]), .badResponse),
             (switching(to: [1, 2, 3], ending: .hold), .badResponse),
             (switching(to: Array("HTTP/1.1 200 OK\r\n\r\nabc".utf8)), .badResponse),
             // Bytes behind the end of what is coded, at once and in a piece of their own.
-            (ok(["Content-Encoding: gzip"], body: gzip([7]) + [0]), .badResponse),
+            (.gzip(gzip([7]) + [0]), .badResponse),
             (
-                ok(
+                .ok(
                     ["Content-Encoding: gzip"] + chunked,
                     body: chunk(gzip([7])) + chunk([1, 2]) + end), .badResponse
             ),
             (
-                ok(["Content-Encoding: deflate"], body: [0x78, 1, 3, 0, 0, 0, 0, 1, 9]),
+                .ok(["Content-Encoding: deflate"], body: [0x78, 1, 3, 0, 0, 0, 0, 1, 9]),
                 .badResponse
             ),
-            (
-                ok(["Content-Encoding: gzip"], body: gzip([7]).dropLast(2) + [9, 9, 9]),
-                .badResponse
-            ),
+            (.gzip(gzip([7]).dropLast(2) + [9, 9, 9]), .badResponse),
             // Chunks that are none.
-            (ok(chunked, body: Array("zz\r\nabc\r\n0\r\n\r\n".utf8)), .badResponse),
-            (ok(chunked, body: Array("2\r\nabc\r\n0\r\n\r\n".utf8)), .badResponse),
-            (
-                ok(chunked, body: Array("fffffffffffffffffffffff\r\nabc\r\n".utf8)),
-                .badResponse
-            ),
+            (.chunked("zz\r\nabc\r\n0\r\n\r\n"), .badResponse),
+            (.chunked("2\r\nabc\r\n0\r\n\r\n"), .badResponse),
+            (.chunked("fffffffffffffffffffffff\r\nabc\r\n"), .badResponse),
             // Heads that end early.
-            (ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 200 OK\r\nConte".utf8)), .connectionLost),
-            (ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 200 OK\r\n".utf8)), .connectionLost),
-            (ScriptedOrigin.Reply(["HTTP/1.1 100 Continue"]), .connectionLost),
+            (.raw("HTTP/1.1 200 OK\r\nConte"), .connectionLost),
+            (.raw("HTTP/1.1 200 OK\r\n"), .connectionLost),
+            (.init(["HTTP/1.1 100 Continue"]), .connectionLost),
             // What becomes of a page's body is nothing to its status.
             (
-                ScriptedOrigin.Reply(
-                    ["HTTP/1.1 404 X", "Content-Encoding: gzip"], body: gzip([7]) + [0]),
+                .init(["HTTP/1.1 404 X", "Content-Encoding: gzip"], body: gzip([7]) + [0]),
                 .httpStatus
             ),
-            (
-                ScriptedOrigin.Reply(
-                    ["HTTP/1.1 404 X"] + chunked, body: Array("zz\r\n".utf8)), .httpStatus
-            ),
+            (.chunked("zz\r\n", status: "404 X"), .httpStatus),
         ] as [(ScriptedOrigin.Reply, FetchError.Code)])
     func names(reply: ScriptedOrigin.Reply, code: FetchError.Code) async throws {
         let error = try await Self.error(reply)
@@ -175,18 +155,18 @@ import Testing
         #expect(error?.isTransient == (code == .httpStatus ? false : code.isTransient))
     }
 
-    /// A length beside chunks means nothing, and the same length twice is one.
-    @Test(arguments: [
-        ok(["Content-Length: 3", "Content-Length: 3"]), ok(["Content-Length: 3, 3"]), ok([]),
-        ok(
-            ["Content-Length: 1", "Transfer-Encoding: chunked"],
-            body: Array("3\r\n\u{1}\u{2}\u{3}\r\n0\r\n\r\n".utf8)),
-    ])
+    static let hints = "HTTP/1.1 103 Early Hints\r\nContent-Length: 1\r\n\r\n"
+
+    /// A length beside chunks means nothing, the same length twice is one, that of a preliminary answer is not the
+    /// body's, and a body that ends with the connection has none.
+    @Test(
+        arguments: [
+            .ok(["Content-Length: 3", "Content-Length: 3"]), .ok(["Content-Length: 3, 3"]), .ok(),
+            .ok(["Content-Length: 1"] + chunked, body: chunk([1, 2, 3]) + end),
+            .init(bytes: Array((hints + hints).utf8) + ScriptedOrigin.Reply.ok().bytes),
+        ] as [ScriptedOrigin.Reply])
     func takesOddLengths(reply: ScriptedOrigin.Reply) async throws {
-        let origin = try ScriptedOrigin { _ in reply }
-        let fixture = try EngineFixture(limits: Self.limits)
-        let report = try await fixture.fetch(origin.baseURL).get()
-        #expect(try EngineFixture.content(report) == Data([1, 2, 3]))
+        #expect(try EngineFixture.content(await fetch(reply)) == Data([1, 2, 3]))
     }
 
     /// In stored blocks (RFC 1951, section 3.2.4).
@@ -208,11 +188,7 @@ import Testing
     /// A body that is coded all the same is decoded; nothing of it is to be resumed.
     @Test func decodesWhatIsCoded() async throws {
         let body = [UInt8](DocumentRoot.content(0))
-        let origin = try ScriptedOrigin { _ in
-            Self.ok(["Content-Encoding: gzip"], body: Self.gzip(body))
-        }
-        let fixture = try EngineFixture(limits: Self.limits)
-        let report = try await fixture.fetch(origin.baseURL).get()
+        let report = try await fetch(.gzip(Self.gzip(body)))
         #expect(try EngineFixture.content(report) == Data(body))
         #expect(report.bytes == Int64(body.count))
         #expect(report.response.contentEncoding == "gzip")
@@ -224,11 +200,8 @@ import Testing
         let members = Self.gzip(Array(body[..<9])) + Self.gzip([]) + Self.gzip(Array(body[9...]))
         for coded in [members, members + Self.gzip([])] {
             let chunks = coded.flatMap { Self.chunk([$0]) } + Self.end
-            let origin = try ScriptedOrigin { _ in
-                Self.ok(["Content-Encoding: x-gzip"] + Self.chunked, body: chunks)
-            }
-            let fixture = try EngineFixture()
-            let report = try await fixture.fetch(origin.baseURL).get()
+            let report = try await fetch(
+                .ok(["Content-Encoding: x-gzip"] + Self.chunked, body: chunks))
             #expect(try EngineFixture.content(report) == Data(body))
         }
     }
@@ -238,7 +211,7 @@ import Testing
     func passesOverOtherCodings(name: String) async throws {
         let body = [UInt8](DocumentRoot.content(0))
         let origin = try ScriptedOrigin { request in
-            Self.ok(
+            .ok(
                 ["Content-Encoding: \(name)"],
                 body: request.path == "/text"
                     ? [UInt8](repeating: 0x61, count: 100)
@@ -259,8 +232,7 @@ import Testing
     @Test(arguments: [1, 8, 12])
     func noticesAMissingEnd(bytes: Int) async throws {
         let members = Self.gzip([7]) + Self.gzip([8])
-        let error = try await Self.error(
-            Self.ok(["Content-Encoding: gzip"], body: members.dropLast(bytes)))
+        let error = try await Self.error(.gzip(members.dropLast(bytes)))
         #expect(error?.kind == .truncated)
         #expect(
             error?.message.hasSuffix("before the end of its Content-Encoding") == true,
@@ -272,20 +244,14 @@ import Testing
         let large =
             Self.gzip([UInt8](repeating: 0, count: 1 << 19))
             + Self.gzip([UInt8](repeating: 0, count: 1 << 19 + 1))
-        #expect(
-            try await Self.error(Self.ok(["Content-Encoding: gzip"], body: large))?.kind
-                == .tooLarge)
         // Empty members: 2 MiB from which nothing comes.
         let members = (0..<110_000).flatMap { _ in Self.gzip([]) }
-        #expect(
-            try await Self.error(Self.ok(["Content-Encoding: gzip"], body: members))?.kind
-                == .tooLarge)
         // Empty blocks without an end: 2 MiB from which nothing comes.
         var empty = [UInt8](Self.gzip([]).prefix(10))
         for _ in 0..<400_000 { empty += [0, 0, 0, 0xFF, 0xFF] }
-        #expect(
-            try await Self.error(Self.ok(["Content-Encoding: gzip"], body: empty))?.kind
-                == .tooLarge)
+        for body in [large, members, empty] {
+            #expect(try await Self.error(.gzip(body))?.kind == .tooLarge)
+        }
     }
 
     /// Of chunks what stands around them counts, too, be it a picture's or a page's.
@@ -308,21 +274,5 @@ import Testing
         let error = try await Self.error(ScriptedOrigin.Reply(["HTTP/1.1 \(status) X", field]))
         #expect(error?.kind == .httpStatus)
         #expect(error?.retryAfter == delay)
-    }
-
-    @Test func passesPreliminaryAnswers() async throws {
-        let hints = "HTTP/1.1 103 Early Hints\r\nContent-Length: 1\r\n\r\n"
-        let final = Self.ok(["Content-Length: 3"]).bytes
-        let origin = try ScriptedOrigin { _ in
-            ScriptedOrigin.Reply(bytes: Array((hints + hints).utf8) + final)
-        }
-        let fixture = try EngineFixture(limits: Self.limits)
-        let report = try await fixture.fetch(origin.baseURL).get()
-        #expect(try EngineFixture.content(report) == Data([1, 2, 3]))
-    }
-
-    /// A body that ends with the connection has no length to be held to.
-    @Test func takesABodyWithoutLength() async throws {
-        #expect(try await Self.error(Self.ok([])) == nil)
     }
 }

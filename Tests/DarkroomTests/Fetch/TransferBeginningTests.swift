@@ -113,32 +113,26 @@ import Testing
 
     /// Bodies that are too large are refused with the same words, whether or not all of it is wanted.
     @Test func knowsTheLimit() async throws {
-        let scratch = try ScratchDirectory()
-        try Data(Self.body).write(to: scratch.url.appending(path: "a.png"))
-        let origin = try NginxOrigin(documentRoot: scratch.path)
         var limits = TransferLimits.patient
         limits.bytes = Int64(Self.body.count) - 1
-        let url = "\(origin.baseURL)/a.png"
-        let error = try await fetch(url, limits: limits).failure
+        let nginx = try NginxFixture(600..<601, limits: limits)
+        let error = try await fetch(nginx.url("/600.png"), limits: limits).failure
         #expect(error?.kind == .tooLarge)
-        #expect(error == (try await EngineFixture(limits: limits).fetch(url).failure))
+        #expect(error == (try await nginx.fetch("/600.png").failure))
     }
 
     /// A real server, with a redirect; the connection is used again after a part.
     @Test func keepsConnections() async throws {
-        let scratch = try ScratchDirectory()
-        try Data(Self.body).write(to: scratch.url.appending(path: "a.png"))
-        let origin = try NginxOrigin(documentRoot: scratch.path)
-        let fixture = try EngineFixture()
+        let nginx = try NginxFixture(600..<601)
         // On a busy machine, so much time may pass between two requests that a connection is too old.
         var isReused = false
-        for path in ["moved/a.png", "a.png", "a.png", "a.png", "a.png"] where !isReused {
-            var request = try fixture.request("\(origin.baseURL)/\(path)")
+        for path in ["/moved/600.png"] + Array(repeating: "/600.png", count: 4) where !isReused {
+            var request = try nginx.client.request(nginx.url(path))
             request.firstBytes = Self.most
-            let report = try await fixture.run(request).get()
+            let report = try await nginx.client.run(request).get()
             #expect(report.bytes == Self.most && report.total == Int64(Self.body.count))
             #expect(report.status.code == 206)
-            isReused = path == "a.png" && report.reusedConnection
+            isReused = path == "/600.png" && report.reusedConnection
         }
         #expect(isReused)
     }

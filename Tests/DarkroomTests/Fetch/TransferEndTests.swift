@@ -119,13 +119,10 @@ import Testing
     }
 
     @Test func operationFetches() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture()
+        let fixture = try NginxFixture()
         let outcomes = Collected<Outcome>()
-        let operation = TransferOperation(
-            engine: fixture.engine, request: try fixture.request("\(origin.baseURL)/0.png"),
-            mayStart: { true }, completion: outcomes.add)
+        let operation = try fixture.client.operation(
+            fixture.url("/0.png"), completion: outcomes.add)
         #expect(operation.isAsynchronous && !operation.isExecuting && !operation.isFinished)
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -139,17 +136,6 @@ import Testing
         #expect(!operation.isExecuting)
         operation.cancel()
         #expect(outcomes.all.count == 1)
-    }
-
-    @Test func operationDefersItsStart() async throws {
-        let fixture = try EngineFixture()
-        let outcomes = Collected<Outcome>()
-        let operation = TransferOperation(
-            engine: fixture.engine, request: try fixture.request("http://127.0.0.1/"),
-            mayStart: { false }, completion: outcomes.add)
-        await OperationQueue().run([operation])
-        #expect(outcomes.all.map(Self.kind) == ["deferred"])
-        #expect(operation.isFinished && !operation.isCancelled)
     }
 
     @Test(arguments: [
@@ -166,7 +152,7 @@ import Testing
             prepare: { preparation }, completion: outcomes.add)
         await OperationQueue().run([operation])
         #expect(outcomes.all.map(Self.kind) == [kind])
-        #expect(operation.isFinished)
+        #expect(operation.isFinished && !operation.isCancelled)
     }
 
     @Test func operationCancelsWhileRunning() async throws {
@@ -174,11 +160,12 @@ import Testing
         let fixture = try EngineFixture()
         let outcomes = Collected<Outcome>()
         let started = Collected<Void>()
+        let request = try fixture.request(origin.url(.stalled))
         let operation = TransferOperation(
-            engine: fixture.engine, request: try fixture.request(origin.url(.stalled)),
-            mayStart: {
+            engine: fixture.engine, url: request.url,
+            prepare: {
                 started.add(())
-                return true
+                return .transfer(request)
             }, completion: outcomes.add)
         let queue = OperationQueue()
         queue.addOperation(operation)
@@ -194,9 +181,7 @@ import Testing
     @Test func operationCancelsInASuspendedQueue() throws {
         let fixture = try EngineFixture()
         let outcomes = Collected<Outcome>()
-        let operation = TransferOperation(
-            engine: fixture.engine, request: try fixture.request("http://127.0.0.1/"),
-            mayStart: { true }, completion: outcomes.add)
+        let operation = try fixture.operation("http://127.0.0.1/", completion: outcomes.add)
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
@@ -212,16 +197,12 @@ import Testing
 
     /// Operations cancelled at any moment of their lives complete once each, and their queue empties.
     @Test func operationsCancelAtAnyMoment() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture()
+        let fixture = try NginxFixture()
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
         let outcomes = Collected<Outcome>()
         let operations = try (0..<300).map { _ in
-            TransferOperation(
-                engine: fixture.engine, request: try fixture.request("\(origin.baseURL)/0.png"),
-                mayStart: { true }, completion: outcomes.add)
+            try fixture.client.operation(fixture.url("/0.png"), completion: outcomes.add)
         }
         queue.add(operations)
         DispatchQueue.concurrentPerform(iterations: 300) { index in
@@ -243,9 +224,7 @@ import Testing
         do {
             let request = try fixture.request("http://127.0.0.1:\(unusedPort())/")
             output = request.output
-            operation = TransferOperation(
-                engine: fixture.engine, request: request, mayStart: { true }
-            ) { outcomes.add(Self.kind($0)) }
+            operation = fixture.operation(request) { outcomes.add(Self.kind($0)) }
         }
         await OperationQueue().run([operation])
         #expect(outcomes.all == ["connect-failed"])

@@ -16,8 +16,7 @@ import Testing
 
     /// As a manifest's source.
     @Test func asksNobody() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let origin = try NginxOrigin(documentRoot: "/nonexistent")
         let fixture = try EngineFixture(rules: FetchRules(), resolve: resolve(origin.port))
         let output = try fixture.request("http://127.0.0.1/").output
         var count = 0
@@ -37,8 +36,7 @@ import Testing
 
     /// As a redirect's Location, from an origin that is allowed.
     @Test func followsNoRedirectThere() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let origin = try NginxOrigin(documentRoot: "/nonexistent")
         let rows = (HostileURLs.refusedAtSight + HostileURLs.refusedWhenResolved).filter { row in
             // What has no scheme is a path of the origin itself; a field's value has no control characters.
             RedactedURL.scheme(of: row.url) != nil && row.url.utf8.count < 1000
@@ -47,7 +45,7 @@ import Testing
         #expect(rows.count >= 60)
         let locations = rows.map { source($0, origin.port).string }
         let gate = try ScriptedOrigin(address: "127.0.0.9") { request in
-            TransferRedirectTests.found(locations[Int(request.path.dropFirst()) ?? 0])
+            .found(locations[Int(request.path.dropFirst()) ?? 0])
         }
         let rules = FetchRules(
             addresses: AddressRules(allowNetworks: [try IPNetwork("127.0.0.9")]))

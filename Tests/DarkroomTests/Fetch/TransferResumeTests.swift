@@ -65,16 +65,14 @@ import Testing
     /// From a real server: the second try asks for the rest, and has the whole file in the end.
     @Test(arguments: ["/600.png", "/moved/600.png"])
     func resumes(path: String) async throws {
-        let scratch = try ScratchDirectory()
-        try Self.body.write(to: scratch.url.appending(path: "600.png"))
-        let origin = try NginxOrigin(documentRoot: scratch.path)
-        let fixture = try EngineFixture()
-        let whole = try await fixture.fetch("\(origin.baseURL)\(path)").get()
+        let nginx = try NginxFixture(600..<601)
+        let fixture = nginx.client
+        let whole = try await nginx.fetch(path).get()
         #expect(whole.crc32 == Self.checksum(Self.body))
         let tag = try #require(whole.response.entityTag?.text)
 
         let start = Self.body.prefix(400_000)
-        var request = try fixture.request("\(origin.baseURL)\(path)", holding: start)
+        var request = try fixture.request(nginx.url(path), holding: start)
         request.resume = PartialBody(
             bytes: 400_000, validator: tag, crc32: Self.checksum(start),
             total: Int64(Self.body.count), target: whole.target)
@@ -90,7 +88,7 @@ import Testing
         for (validator, target) in [("\"other\"", whole.target), (tag, "another")] {
             let stale =
                 Self.body.prefix(400_000).map { $0 ^ 1 } + [UInt8](repeating: 7, count: 400_000)
-            var request = try fixture.request("\(origin.baseURL)\(path)", holding: stale)
+            var request = try fixture.request(nginx.url(path), holding: stale)
             request.resume = PartialBody(
                 bytes: 400_000, validator: validator, crc32: 1, target: target)
             let report = try await fixture.run(request).get()
@@ -110,9 +108,7 @@ import Testing
     func beginsAnewOnce(head: [String]) async throws {
         let origin = try ScriptedOrigin { request in
             request.fields["range"] == nil
-                ? ScriptedOrigin.Reply(
-                    ["HTTP/1.1 200 OK", "Content-Length: \(Self.body.count)"],
-                    body: [UInt8](Self.body))
+                ? .ok(["Content-Length: \(Self.body.count)"], body: [UInt8](Self.body))
                 : ScriptedOrigin.Reply(head, body: [UInt8](repeating: 0, count: 10))
         }
         let fixture = try EngineFixture()
@@ -164,7 +160,7 @@ import Testing
 
     /// A scratch file that was emptied meanwhile is no reason to fail.
     @Test func resumesNothingThatIsGone() async throws {
-        let origin = try ScriptedOrigin { _ in TransferRedirectTests.picture() }
+        let origin = try ScriptedOrigin { _ in .picture() }
         let fixture = try EngineFixture()
         var request = try fixture.request(origin.baseURL, holding: Data([1, 2, 3]))
         request.resume = PartialBody(bytes: 4, validator: "\"v1\"", crc32: 0)
@@ -173,13 +169,12 @@ import Testing
     }
 
     @Test func revalidates() async throws {
-        let root = try DocumentRoot(count: 1)
-        let origin = try NginxOrigin(documentRoot: root.scratch.path)
-        let fixture = try EngineFixture()
+        let nginx = try NginxFixture()
+        let fixture = nginx.client
         for path in ["/0.png", "/moved/0.png"] {
-            let first = try await fixture.fetch("\(origin.baseURL)\(path)").get()
+            let first = try await nginx.fetch(path).get()
             #expect(!first.isNotModified)
-            var request = try fixture.request("\(origin.baseURL)\(path)")
+            var request = try fixture.request(nginx.url(path))
             request.validators = Validators(first.response)
             request.target = first.target
             let second = try await fixture.run(request).get()
@@ -191,9 +186,8 @@ import Testing
             request.target = "another"
             #expect(try await fixture.run(request).get().status.code == 200)
         }
-        let old = Validators(entityTag: "\"other\"", lastModified: nil)
-        var request = try fixture.request("\(origin.baseURL)/0.png")
-        request.validators = old
+        var request = try fixture.request(nginx.url("/0.png"))
+        request.validators = Validators(entityTag: "\"other\"")
         let changed = try await fixture.run(request).get()
         #expect(!changed.isNotModified)
         #expect(try EngineFixture.content(changed) == DocumentRoot.content(0))

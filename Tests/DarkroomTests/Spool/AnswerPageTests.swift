@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -79,8 +80,6 @@ import Testing
         #expect(AnswerPage.isThere(in: try folders.outbox()))
     }
 
-    struct Stop: Error {}
-
     /// A repetition without a page does not leave that of the former end.
     @Test func aFormerOneIsWithdrawn() throws {
         try AnswerPage(of: folders).withdrawFormer()
@@ -108,7 +107,7 @@ import Testing
     @Test func aFailedOneLeavesTheFormerPage() throws {
         try writePage("outbox/x/page", "old", previews: [1])
         let page = AnswerPage(of: folders)
-        #expect(throws: Stop.self) { try page.make { _, _ in throw Stop() } }
+        #expect(throws: Unexpected.self) { try page.make { _, _ in throw Unexpected() } }
         page.discard()
         #expect(try scratch.text("outbox/x/page/index.html") == "old")
         #expect(try list("active/x") == [])
@@ -128,7 +127,9 @@ import Testing
     @Test func isGivenUpWhenTheProcessEndsEachTime() throws {
         try scratch.write(".....", "active/x/page.attempts")
         // A failure is not an end of the process.
-        #expect(throws: Stop.self) { try AnswerPage(of: folders).make { _, _ in throw Stop() } }
+        #expect(throws: Unexpected.self) {
+            try AnswerPage(of: folders).make { _, _ in throw Unexpected() }
+        }
         try scratch.write("......", "active/x/page.attempts")
         let error = #expect(throws: Failure.self) {
             try AnswerPage(of: folders).make { _, _ in }
@@ -142,7 +143,7 @@ import Testing
         let outbox = try folders.outbox()
         #expect(try AnswerPage.bytesOnDisk(in: outbox) ?? 0 >= 150_000)
         try spool.outbox.rename("x", to: spool.active, as: ".expired-x")
-        try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
+        try clear(".expired-x")
         #expect(try list("active") == ["x"])
     }
 
@@ -150,10 +151,12 @@ import Testing
     @Test func anInterruptedRemovalGoesOn() throws {
         for count in 1...4 {
             try writePage("active/.expired-x/page", "a", previews: [1, 2])
-            let asked = Counter()
-            let first = Expired(spool: spool) { asked.next() > count }
+            let asked = Atomic(0)
+            let first = Expired(spool: spool) {
+                asked.add(1, ordering: .relaxed).newValue > count
+            }
             try first.clear(".expired-x")
-            try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
+            try clear(".expired-x")
             #expect(try list("active") == ["x"])
         }
     }
@@ -161,19 +164,7 @@ import Testing
     @Test func aFolderOfSomebodyElseInItStays() throws {
         try writePage("active/.expired-x/page", "a", previews: [])
         try scratch.write("mine", "active/.expired-x/page/mine/a")
-        #expect(throws: FileError.self) {
-            try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
-        }
+        #expect(throws: FileError.self) { try clear(".expired-x") }
         #expect(try scratch.text("active/.expired-x/page/mine/a") == "mine")
-    }
-
-    private final class Counter: @unchecked Sendable {
-        // One thread uses it.
-        private var count = 0
-
-        func next() -> Int {
-            count += 1
-            return count
-        }
     }
 }

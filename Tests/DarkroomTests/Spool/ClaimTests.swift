@@ -11,23 +11,9 @@ import Testing
         try inbox.write(Array(text.utf8), to: name, durably: false)
     }
 
-    private func candidate(_ name: FileName) throws -> Candidate {
-        guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
-        else { throw Unexpected() }
-        return candidate
-    }
-
-    private func take(_ names: FileName...) throws -> [ClaimedManifest] {
-        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
-        let outcome = claim.take(try names.map { try candidate($0) })
-        if let failure = outcome.failure { throw failure }
-        #expect(outcome.refused.isEmpty)
-        return outcome.claimed
-    }
-
     @Test func movesTheManifestOutOfTheInbox() throws {
         try drop("a.json")
-        let claimed = try #require(try take("a.json").first)
+        let claimed = try take("a.json")
         #expect(claimed.id == "a")
         #expect(try inbox.names().isEmpty)
         let active = try claimed.folders.active()
@@ -42,7 +28,7 @@ import Testing
     func givesALongNameAFolder(length: Int, hasFolder: Bool) throws {
         let name = FileName(String(repeating: "n", count: length - 5) + ".json")
         try drop(name)
-        let claimed = try #require(try take(name).first)
+        let claimed = try take(name)
         let active = try claimed.folders.active()
         #expect(try active.exists(SubmittedFile.folderName) == hasFolder)
         #expect(try SubmittedFile(in: active)?.name == name)
@@ -58,7 +44,7 @@ import Testing
         let path = inbox.path + "/a.json"
         #expect(link(path, scratch.path + "/mine") == 0)
         let open = try Directory(path: scratch.path).append(to: "mine")
-        let claimed = try #require(try take("a.json").first)
+        let claimed = try take("a.json")
         try open.write(Array("more".utf8), path: "mine")
         let (_, status) = try Receipt.issue(for: claimed, durably: true)
         let outbox = try claimed.folders.outbox()
@@ -79,7 +65,7 @@ import Testing
     @Test func copiesHolesAsHoles() throws {
         try drop("a.json", "{}")
         #expect(truncate(inbox.path + "/a.json", 8 << 20) == 0)
-        let claimed = try #require(try take("a.json").first)
+        let claimed = try take("a.json")
         _ = try Receipt.issue(for: claimed, durably: true)
         let outbox = try claimed.folders.outbox()
         let copy = try #require(try outbox.information(of: "manifest.json"))
@@ -99,8 +85,7 @@ import Testing
         stopping.stop = CancellationFlag()
         stopping.stop.set()
         #expect(Self.word(stopping.examine("a.json", in: inbox, isWhole: true)) == "interrupted")
-        let claim = Claim(spool: spool, inbox: inbox, examination: stopping, durably: true)
-        let outcome = claim.take([seen])
+        let outcome = claim(by: stopping).take([seen])
         #expect(outcome.claimed.isEmpty && outcome.refused.isEmpty && outcome.failure == nil)
         #expect(outcome.stranded.isEmpty)
         #expect(try inbox.names() == ["a.json"])
@@ -111,17 +96,16 @@ import Testing
         var ids: [String] = []
         for _ in 0..<3 {
             try drop("a.json")
-            let claimed = try #require(try take("a.json").first)
-            ids.append(try Receipt.issue(for: claimed, durably: true).1.id)
+            ids.append(try Receipt.issue(for: take("a.json"), durably: true).1.id)
         }
         try drop("a.yaml", "images: [a.png]")
-        ids += try take("a.yaml").map(\.id)
+        ids.append(try take("a.yaml").id)
         #expect(ids == ["a", "a-2", "a-3", "a-4"])
     }
 
     @Test func answersUnderAnotherIDWhenAStrangerTookTheFirst() throws {
         try drop("a.json")
-        let claimed = try #require(try take("a.json").first)
+        let claimed = try take("a.json")
         try spool.outbox.makeDirectory("a")
         let (moved, status) = try Receipt.issue(for: claimed, durably: true)
         #expect(status.id == "a-2")
@@ -137,8 +121,7 @@ import Testing
         let seen = try candidate("a.json")
         try inbox.remove("a.json")
         try drop("a.json", #"{"images": ["b.png", "c.png"]}"#)
-        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: false)
-        let claimed = try #require(claim.take([seen]).claimed.first)
+        let claimed = try #require(claim().take([seen]).claimed.first)
         #expect(try claimed.reading.outcome.get().images.map(\.name) == ["b", "c"])
     }
 
@@ -146,17 +129,10 @@ import Testing
         try drop("a.json")
         let seen = try candidate("a.json")
         try inbox.remove("a.json")
-        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
-        let outcome = claim.take([seen])
+        let outcome = claim().take([seen])
         #expect(outcome.claimed.isEmpty && outcome.refused.isEmpty && outcome.failure == nil)
         #expect(try spool.active.names().isEmpty)
     }
-
-    static let things: [(String, @Sendable (String) -> CInt)] = [
-        ("a folder", { mkdir($0, 0o700) }), ("a fifo", { mkfifo($0, 0o600) }),
-        ("a link", { symlink("/etc/hostname", $0) }),
-        ("a socket", { mknod($0, S_IFSOCK | 0o600, 0) }),
-    ]
 
     /// What cannot be taken stays, and does not keep the others from being taken.
     @Test(arguments: things.indices) func putsBackWhatBecameSomethingElse(thing: Int) throws {
@@ -164,8 +140,7 @@ import Testing
         let seen = [try candidate("a.json"), try candidate("b.json")]
         try inbox.remove("a.json")
         #expect(Self.things[thing].1(inbox.path + "/a.json") == 0, "\(Self.things[thing].0)")
-        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
-        let outcome = claim.take(seen)
+        let outcome = claim().take(seen)
         #expect(outcome.claimed.map(\.id) == ["b"])
         #expect(outcome.refused.map(\.name) == ["a.json"])
         #expect(outcome.refused.map(\.error.errno) == [.notSupported])
@@ -174,7 +149,7 @@ import Testing
         #expect(try spool.active.names() == ["b"])
     }
 
-    /// The last is one letter to people, with marks over it, and longer than any ID may be.
+    /// One is one letter to people, with marks over it, and longer than any ID may be.
     @Test(arguments: [
         ("a.json", "a"), ("a.b.json", "a.b"), (" .json", " "),
         (String(repeating: "x", count: 250) + ".json", String(repeating: "x", count: 200)),
@@ -182,6 +157,8 @@ import Testing
             "a" + String(repeating: "\u{301}", count: 124) + ".json",
             "a" + String(repeating: "\u{301}", count: 99)
         ),
+        ("ä ö.plist", "ä ö"),
+        (String(repeating: "ü", count: 120) + ".json", String(repeating: "ü", count: 100)),
     ])
     func givesAnIDOfAtMost200Bytes(name: String, expected: String) {
         #expect(Array(Claim.id(fromFileName: name).utf8) == Array(expected.utf8))
@@ -197,10 +174,12 @@ import Testing
         (FileName(bytes: [0x61, 0xE9, 0x2E] + Array("json".utf8)), #"{"images": ["a"]}"#, "ready"),
     ]
 
+    private let patient = Examination(
+        limits: ManifestLimits(), defaultFilters: [], settle: 3600)
+
     @Test(arguments: verdicts)
     func judges(name: FileName, text: String, expected: String) throws {
         try drop(name, text)
-        let patient = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
         #expect(Self.word(patient.examine(name, in: inbox, isWhole: false)) == expected)
     }
 
@@ -210,7 +189,6 @@ import Testing
     ])
     func leavesWhatIsLarge(name: String, isWhole: Bool, expected: String) throws {
         try drop(FileName(name), "images: [a.png]")
-        let patient = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
         let verdict = patient.examine(
             FileName(name), in: inbox, isWhole: isWhole, effort: .quick(14))
         #expect(Self.word(verdict) == expected)
@@ -252,17 +230,11 @@ import Testing
         if isNameTaken { try spool.tmp.write([1], to: "long.json", durably: false) }
         let inode = try #require(try inbox.information(of: "long.json")).st_ino
         let small = Examination(limits: ManifestLimits(bytes: 100), defaultFilters: [], settle: 0)
-        guard case .ready(let candidate) = small.examine("long.json", in: inbox, isWhole: true)
-        else { throw Unexpected() }
-        let claim = Claim(spool: spool, inbox: inbox, examination: small, durably: true)
-        let claimed = try #require(claim.take([candidate]).claimed.first)
+        let claimed = try take("long.json", by: small)
         let (_, status) = try Receipt.issue(for: claimed, durably: true)
         #expect(status.manifest.file == nil && status.manifest.sha256 == nil)
         #expect(status.manifest.bytes == 1000 && status.manifest.name == "long.json")
-        #expect(
-            try claimed.folders.outbox().names().map(\.text).sorted() == [
-                "progress.json", "status.json",
-            ])
+        #expect(try entries(of: claimed.folders.outbox()) == ["progress.json", "status.json"])
         let name = try Receipt.finish(claimed.folders, format: .json, durably: true)
         #expect((name == "long.json") == !isNameTaken)
         #expect(try spool.tmp.names().count == (isNameTaken ? 2 : 1))

@@ -21,8 +21,11 @@ import Testing
     }
 
     /// The file as it is while these pictures are being filtered.
-    private func die(with pictures: [(batch: String, image: Int, before: Int)]) throws {
-        let attempts = try open()
+    private func die(
+        with pictures: [(batch: String, image: Int, before: Int)], boot: String = "b1",
+        kills: [String: Int] = [:]
+    ) throws {
+        let attempts = try open(boot: boot, kills: kills)
         func next(_ rest: ArraySlice<(batch: String, image: Int, before: Int)>) throws -> [UInt8] {
             guard let picture = rest.first else { return try bytes() }
             return try attempts.record(
@@ -60,8 +63,7 @@ import Testing
     @Test func whatWasRunningWasKilled() throws {
         try die(with: [("x", 4, 0), ("y", 0, 2), ("x", 1, 1)])
         let attempts = try open()
-        #expect(
-            attempts.left(of: "x") == [left(4, .killed), left(1, .killed, number: 2)])
+        #expect(attempts.left(of: "x") == [left(4, .killed), left(1, .killed, number: 2)])
         #expect(attempts.left(of: "y") == [left(0, .killed, number: 3)])
         #expect(attempts.left(of: "z").isEmpty)
     }
@@ -99,12 +101,7 @@ import Testing
     ])
     func seesWhoRanOutOfMemory(kills: [String: Int], cause: CrashCause) throws {
         try write(ProcessRecord(boot: "b1", outOfMemoryKills: ["/a/b": 2, "/a": 3]).bytes)
-        let before = try open(kills: ["/a/b": 2, "/a": 3])
-        let running = try before.record(batch: "x", image: 0, before: 0) { _ in
-            Result { try bytes() }
-        }.get()
-        try write(running)
-        try mark(1, "running")
+        try die(with: [("x", 0, 0)], kills: ["/a/b": 2, "/a": 3])
         #expect(try open(kills: kills).left(of: "x") == [left(0, cause)])
         // It is decided, whatever happens later.
         #expect(try open(kills: ["/a/b": 99]).left(of: "x") == [left(0, cause)])
@@ -155,11 +152,7 @@ import Testing
 
     /// A kernel that hides its id.
     @Test func countsWhereNoBootIsKnown() throws {
-        let attempts = try open(boot: "")
-        let running = try attempts.record(batch: "x", image: 0, before: 0) { _ in
-            Result { try bytes() }
-        }.get()
-        try write(running)
+        try die(with: [("x", 0, 0)], boot: "")
         #expect(try open(boot: "").left(of: "x") == [left(0, .killed)])
     }
 
@@ -253,6 +246,12 @@ import Testing
 }
 
 @Suite struct CrashesTests {
+    private func crashes(of victim: CrashVictim = .daemon, _ causes: [CrashCause]) -> Crashes {
+        var crashes = Crashes(of: victim)
+        for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
+        return crashes
+    }
+
     @Test(
         arguments: [
             ([], false), ([.signal("SIGSEGV")], false), ([.signal("SIGSEGV"), .watchdog], true),
@@ -262,8 +261,7 @@ import Testing
             ([.killed, .killed, .killed, .killed, .killed], true),
         ] as [([CrashCause], Bool)])
     func convictsOnEvidenceOrAfterManyKills(causes: [CrashCause], shouldQuarantine: Bool) {
-        var crashes = Crashes(of: .daemon)
-        for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
+        let crashes = crashes(causes)
         #expect(crashes.shouldQuarantine == shouldQuarantine)
         #expect(crashes.all == causes && crashes.last == causes.count)
     }
@@ -282,8 +280,7 @@ import Testing
             ),
         ] as [([CrashCause], String?)])
     func aRunIsEndedByOthers(causes: [CrashCause], reason: String?) {
-        var crashes = Crashes(of: .run)
-        for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
+        let crashes = crashes(of: .run, causes)
         #expect(crashes.shouldQuarantine == (reason != nil))
         guard let reason else { return }
         #expect(
@@ -298,10 +295,7 @@ import Testing
     }
 
     @Test func saysWhatItIsSetAsideFor() {
-        var crashes = Crashes(of: .daemon)
-        crashes.add(.signal("SIGSEGV"), number: 1)
-        crashes.add(.watchdog, number: 2)
-        let failure = crashes.failure(of: "moon")
+        let failure = crashes([.signal("SIGSEGV"), .watchdog]).failure(of: "moon")
         #expect(failure.code == "quarantined" && !failure.isTransient)
         #expect(
             failure.message

@@ -22,21 +22,42 @@ import Testing
     }
 
     private func open() throws -> DeliveryFolder {
-        var rules = DeliveryRules()
-        rules.roots = [place.path]
-        return try DeliveryFolder(Delivery(to: place.path), of: nil, rules)
+        try DeliveryFolder(Delivery(to: place.path), of: nil, rules(place.path))
     }
 
     private func output(
         _ existing: Delivery.Existing = .number, copy: String? = nil
     ) -> DeliveryFolder.Output {
         DeliveryFolder.Output(
-            folders, index: 0,
-            ImageStatus.Output(
-                file: "a.png", format: .png, sha256: SHA256Digest.hex(of: bytes),
-                bytes: bytes.count,
-                width: 1, height: 1, depth: 8, channels: 3), existing,
-            copy: copy.map { FileName($0) })
+            folders, index: 0, .png("a.png", of: bytes), existing, copy: copy.map { FileName($0) })
+    }
+
+    /// - Parameter isPromised: whether the journal has a promise, and somebody may have begun to keep it.
+    private func prepare(
+        _ output: DeliveryFolder.Output, _ promise: UndeliveredImage.Promise? = nil,
+        isPromised: Bool = false, in folder: DeliveryFolder? = nil,
+        besides names: Set<ByteString> = []
+    ) throws -> DeliveryFolder.Preparation {
+        try (folder ?? open()).prepare(
+            output, promise, isPromised: isPromised, mayBePlaced: isPromised, besides: names)
+    }
+
+    /// A copy that gets its name next.
+    private func promise(_ preparation: DeliveryFolder.Preparation) throws
+        -> UndeliveredImage.Promise
+    {
+        guard case .copied(let promise) = preparation else { throw Unexpected() }
+        return promise
+    }
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOfFile: "\(place.path)/\(name)", encoding: .utf8)
+    }
+
+    private func rules(_ roots: String...) -> DeliveryRules {
+        var rules = DeliveryRules()
+        rules.roots = roots
+        return rules
     }
 
     private func put(_ name: String, _ text: String) throws {
@@ -61,59 +82,45 @@ import Testing
     }
 
     struct Cell: Sendable {
-        let copy: Copy
+        var copy = Copy.missing
         /// Whether the journal has a promise, and whether the folder is the one of the promise.
-        let promise: String?
+        var isPromised = false
         var isSameFolder = true
         /// Whether somebody may have begun to keep the promise.
         var mayBePlaced = true
         /// What has the name `a.png`.
         var taken: String?
-        let existing: Delivery.Existing
+        var existing = Delivery.Existing.number
         let found: Found
     }
 
     static let cells: [Cell] = [
         // Nothing is promised: whatever copy there is, it is made anew.
-        Cell(copy: .missing, promise: nil, existing: .number, found: .copied("a.png")),
-        Cell(copy: .whole, promise: nil, existing: .number, found: .copied("a.png")),
-        Cell(copy: .damaged, promise: nil, existing: .fail, found: .copied("a.png")),
-        Cell(
-            copy: .missing, promise: nil, taken: "x", existing: .number, found: .copied("a-2.png")),
-        Cell(copy: .missing, promise: nil, taken: "x", existing: .replace, found: .copied("a.png")),
-        Cell(copy: .missing, promise: nil, taken: "x", existing: .fail, found: .taken),
-        Cell(copy: .whole, promise: nil, taken: "x", existing: .fail, found: .taken),
+        Cell(found: .copied("a.png")),
+        Cell(copy: .whole, found: .copied("a.png")),
+        Cell(copy: .damaged, existing: .fail, found: .copied("a.png")),
+        Cell(taken: "x", found: .copied("a-2.png")),
+        Cell(taken: "x", existing: .replace, found: .copied("a.png")),
+        Cell(taken: "x", existing: .fail, found: .taken),
+        Cell(copy: .whole, taken: "x", existing: .fail, found: .taken),
         // A promised copy gets its name, whatever has it.
-        Cell(copy: .whole, promise: "a.png", existing: .number, found: .promised),
-        Cell(copy: .whole, promise: "a.png", taken: "x", existing: .fail, found: .promised),
-        Cell(copy: .damaged, promise: "a.png", existing: .number, found: .copied("a.png")),
+        Cell(copy: .whole, isPromised: true, found: .promised),
+        Cell(copy: .whole, isPromised: true, taken: "x", existing: .fail, found: .promised),
+        Cell(copy: .damaged, isPromised: true, found: .copied("a.png")),
         // The promise was kept: the own file, a changed one, or none any more.
-        Cell(copy: .missing, promise: "a.png", taken: "a picture", existing: .fail, found: .placed),
+        Cell(isPromised: true, taken: "a picture", existing: .fail, found: .placed),
         // Nobody can tell: somebody took or changed the file, or cleared the copy.
-        Cell(
-            copy: .missing, promise: "a.png", taken: "x", existing: .number, found: .perhapsPlaced),
-        Cell(copy: .missing, promise: "a.png", existing: .number, found: .perhapsPlaced),
-        Cell(copy: .missing, promise: "a.png", existing: .replace, found: .perhapsPlaced),
+        Cell(isPromised: true, taken: "x", found: .perhapsPlaced),
+        Cell(isPromised: true, found: .perhapsPlaced),
+        Cell(isPromised: true, existing: .replace, found: .perhapsPlaced),
         // The copy was cleared before this daemon began to rename it.
-        Cell(
-            copy: .missing, promise: "a.png", mayBePlaced: false, existing: .fail,
-            found: .copied("a.png")),
-        Cell(
-            copy: .missing, promise: "a.png", mayBePlaced: false, taken: "x", existing: .number,
-            found: .copied("a-2.png")),
-        Cell(
-            copy: .missing, promise: "a.png", mayBePlaced: false, taken: "a picture",
-            existing: .number, found: .placed),
+        Cell(isPromised: true, mayBePlaced: false, existing: .fail, found: .copied("a.png")),
+        Cell(isPromised: true, mayBePlaced: false, taken: "x", found: .copied("a-2.png")),
+        Cell(isPromised: true, mayBePlaced: false, taken: "a picture", found: .placed),
         // Another folder has the path, for example the mount point of a share.
-        Cell(
-            copy: .missing, promise: "a.png", isSameFolder: false, existing: .number,
-            found: .copied("a.png")),
-        Cell(
-            copy: .missing, promise: "a.png", isSameFolder: false, taken: "a picture",
-            existing: .number, found: .placed),
-        Cell(
-            copy: .missing, promise: "a.png", isSameFolder: false, taken: "x", existing: .number,
-            found: .copied("a-2.png")),
+        Cell(isPromised: true, isSameFolder: false, found: .copied("a.png")),
+        Cell(isPromised: true, isSameFolder: false, taken: "a picture", found: .placed),
+        Cell(isPromised: true, isSameFolder: false, taken: "x", found: .copied("a-2.png")),
     ]
 
     @Test(arguments: cells.indices) func prepares(number: Int) throws {
@@ -126,13 +133,12 @@ import Testing
         }
         if let taken = cell.taken { try put("a.png", taken) }
         let mark = try Directory(path: place.path).mark()
-        let promise = cell.promise.map {
-            UndeliveredImage.Promise(
-                name: $0, copy: output.copyName.text, folder: cell.isSameFolder ? mark : "another")
-        }
+        let promise = UndeliveredImage.Promise(
+            name: "a.png", copy: output.copyName.text,
+            folder: cell.isSameFolder ? mark : "another")
         let preparation = try open().prepare(
-            output, promise, isPromised: promise != nil, mayBePlaced: cell.mayBePlaced,
-            besides: [])
+            output, cell.isPromised ? promise : nil, isPromised: cell.isPromised,
+            mayBePlaced: cell.mayBePlaced, besides: [])
         #expect(found(preparation) == cell.found)
         let hasCopy = ![.placed, .perhapsPlaced, .taken].contains(cell.found)
         #expect(try names.contains(output.copyName.text) == hasCopy)
@@ -140,8 +146,7 @@ import Testing
         #expect(promise.folder == mark && promise.copy == output.copyName.text)
         try open().sync(copyOf: output)
         #expect(try open().place(output, promise))
-        let text = try String(contentsOfFile: "\(place.path)/\(promise.name)", encoding: .utf8)
-        #expect(text == "a picture")
+        #expect(try text(promise.name) == "a picture")
         #expect(try !names.contains(output.copyName.text))
     }
 
@@ -150,24 +155,19 @@ import Testing
     func theNameIsTakenSince(existing: Delivery.Existing) throws {
         let output = output(existing)
         let folder = try open()
-        guard
-            case .copied(let promise) = try folder.prepare(
-                output, nil, isPromised: false, mayBePlaced: false, besides: [])
-        else { throw Unexpected() }
+        let promise = try promise(prepare(output, in: folder))
         try put("a.png", "x")
         #expect(try folder.place(output, promise) == (existing == .replace))
         if existing == .replace { return }
         // Its copy is not made again: without it, a restart would take the promise for kept.
         try folders.active().remove(BatchFile.output(0))
-        let next = try folder.prepare(
-            output, nil, isPromised: true, mayBePlaced: true, besides: [])
+        let next = try prepare(output, isPromised: true, in: folder)
         #expect(found(next) == (existing == .number ? .copied("a-2.png") : .taken))
         #expect(try names.contains(output.copyName.text))
     }
 
     @Test func numbersGoAroundPromisedNames() throws {
-        let preparation = try open().prepare(
-            output(), nil, isPromised: false, mayBePlaced: false, besides: ["a.png", "a-2.png"])
+        let preparation = try prepare(output(), besides: ["a.png", "a-2.png"])
         #expect(found(preparation) == .copied("a-3.png"))
     }
 
@@ -176,16 +176,14 @@ import Testing
         let victim = "\(scratch.path)/victim"
         try "precious".write(toFile: victim, atomically: false, encoding: .utf8)
         #expect(link(victim, "\(place.path)/\(output().copyName.text)") == 0)
-        _ = try open().prepare(output(), nil, isPromised: false, mayBePlaced: false, besides: [])
+        _ = try prepare(output())
         #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
     }
 
     /// Errors of the output and of the folder are told apart.
     @Test func saysWhatIsRefused() throws {
         try folders.active().remove(BatchFile.output(0))
-        let error = #expect(throws: DeliveryFolder.Refusal.self) {
-            try open().prepare(output(), nil, isPromised: false, mayBePlaced: false, besides: [])
-        }
+        let error = #expect(throws: DeliveryFolder.Refusal.self) { try prepare(output()) }
         guard case .source(let error) = error else { throw Unexpected() }
         #expect(error.errno == .noSuchFileOrDirectory)
         #expect(try names == [])
@@ -198,8 +196,7 @@ import Testing
 
     @Test(arguments: places.indices) func opensWhatIsAllowed(number: Int) throws {
         let (end, isOfRecipe, words) = Self.places[number]
-        var rules = DeliveryRules()
-        rules.roots = isOfRecipe ? [] : [place.path]
+        let rules = isOfRecipe ? DeliveryRules() : rules(place.path)
         let delivery = Delivery(to: place.path + end, isOfRecipe: isOfRecipe)
         guard let words else {
             _ = try DeliveryFolder(delivery, of: nil, rules)
@@ -225,42 +222,25 @@ import Testing
         try FileManager.default.makeFolder(atPath: "\(place.path)/2026/v1.0")
         try put("2026/v1.0/a.png", "x")
         let folder = try open()
-        let preparation = try folder.prepare(
-            output, nil, isPromised: false, mayBePlaced: false, besides: [])
-        if existing == .fail {
-            #expect(found(preparation) == .taken)
-            return
-        }
-        guard case .copied(let promise) = preparation else { throw Unexpected() }
+        let preparation = try prepare(output, in: folder)
+        if existing == .fail { return #expect(found(preparation) == .taken) }
+        let promise = try promise(preparation)
         #expect(promise.name == (existing == .number ? "2026/v1.0/a-2.png" : "2026/v1.0/a.png"))
         try folder.sync(copyOf: output)
-        #expect(
-            found(
-                try open().prepare(
-                    output, promise, isPromised: true, mayBePlaced: true, besides: [])) == .promised
-        )
+        #expect(found(try prepare(output, promise, isPromised: true)) == .promised)
         #expect(try folder.place(output, promise))
         try folder.sync(foldersOf: output)
         try folder.sync()
-        let text = try String(contentsOfFile: "\(place.path)/\(promise.name)", encoding: .utf8)
-        #expect(text == "a picture")
-        #expect(
-            found(
-                try open().prepare(
-                    output, promise, isPromised: true, mayBePlaced: true, besides: [])) == .placed)
+        #expect(try text(promise.name) == "a picture")
+        #expect(found(try prepare(output, promise, isPromised: true)) == .placed)
         output.facts.file = "link/a.png"
         #expect(symlink(scratch.path, "\(place.path)/link") == 0)
-        #expect(throws: DeliveryFolder.Refusal.self) {
-            try open().prepare(output, nil, isPromised: false, mayBePlaced: false, besides: [])
-        }
-        var rules = DeliveryRules()
-        rules.roots = [place.path]
+        #expect(throws: DeliveryFolder.Refusal.self) { try prepare(output) }
+        var rules = rules(place.path)
         rules.taken = [("\(place.path)/2026", "the hot folder")]
         output.facts.file = "2026/b.png"
         let around = try DeliveryFolder(Delivery(to: place.path), of: nil, rules)
-        #expect(throws: DeliveryFolder.Refusal.self) {
-            try around.prepare(output, nil, isPromised: false, mayBePlaced: false, besides: [])
-        }
+        #expect(throws: DeliveryFolder.Refusal.self) { try prepare(output, in: around) }
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: "\(place.path)/2026") == ["v1.0"])
     }
@@ -293,16 +273,11 @@ import Testing
         let output = output()
         #expect(!output.copyName.text.hasSuffix("~"))
         try FileManager.default.makeFolder(atPath: "\(place.path)/\(output.copyName.text)")
-        let first = try open().prepare(
-            output, nil, isPromised: false, mayBePlaced: false, besides: [])
-        let second = try open().prepare(
-            output, nil, isPromised: false, mayBePlaced: false, besides: [])
-        guard case .copied(let a) = first, case .copied(let b) = second else { throw Unexpected() }
+        let (a, b) = try (promise(prepare(output)), promise(prepare(output)))
         #expect(Set([a.copy, b.copy, output.copyName.text]).count == 3)
         // The promise has the name, so a restart finds the copy.
         let found = self.output(copy: b.copy)
-        let again = try open().prepare(found, b, isPromised: true, mayBePlaced: true, besides: [])
-        #expect(self.found(again) == .promised)
+        #expect(try self.found(prepare(found, b, isPromised: true)) == .promised)
         #expect(try open().place(found, b))
         #expect(try names.contains("a.png"))
     }
@@ -327,10 +302,7 @@ import Testing
         try put("own/b.png", "x")
         for file in ["2026/v1/a.png", "own/a.png"] {
             output.facts.file = file
-            let preparation = try open().prepare(
-                output, nil, isPromised: false, mayBePlaced: false, besides: [])
-            guard case .copied(let promise) = preparation else { throw Unexpected() }
-            #expect(try open().place(output, promise))
+            #expect(try open().place(output, promise(prepare(output))))
         }
         func found(_ path: String) -> mode_t {
             var information = stat()
@@ -349,8 +321,7 @@ import Testing
         let parent = place.url.appending(path: "home")
         try FileManager.default.makeFolder(at: parent.appending(path: "out"))
         #expect(chown(parent.path, 64001, 64001) == 0)
-        var rules = DeliveryRules()
-        rules.roots = ["\(parent.path)/out"]
+        let rules = rules("\(parent.path)/out")
         let refusal = #expect(throws: DeliveryFolder.Refusal.self) {
             try DeliveryFolder(Delivery(to: "\(parent.path)/out"), of: nil, rules)
         }

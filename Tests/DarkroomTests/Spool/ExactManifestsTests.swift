@@ -48,8 +48,7 @@ import Testing
     private var exact: Directory { get throws { try Directory("private", in: spool.root) } }
 
     private func retry() throws -> Reopening.Outcome {
-        try Reopening(spool: spool, examination: examination, durably: true)
-            .reopen("x", ControlRecord(.retry, uid: geteuid()))
+        try reopening.reopen("x", ControlRecord(.retry, uid: geteuid()))
     }
 
     @Test func theAnswerHasARedactedCopy() throws {
@@ -112,10 +111,7 @@ import Testing
     @Test func aRestartReadsTheExactOne() throws {
         try answer()
         try folders.active().remove("manifest.json")
-        let recovery = Recovery(spool: spool, examination: examination, durably: true)
-        guard case .unfinished(let prepared) = try recovery.recover("x") else {
-            throw Unexpected()
-        }
+        let prepared = try resume()
         #expect(
             prepared.manifest.images.map(\.origin)
                 == [.source("https://ann:top5ecret@h/a.png?k=an0ther")])
@@ -133,10 +129,7 @@ import Testing
 
     @Test func aRemovalRemovesIt() throws {
         try end(answer())
-        guard case .finished(let batch) = try FinishedBatch.read("x", in: spool.outbox) else {
-            throw Unexpected()
-        }
-        #expect(try batch.takeOut(of: spool) == ".expired-x")
+        #expect(try finished("x").takeOut(of: spool) == ".expired-x")
         #expect(try exact.names().isEmpty)
     }
 

@@ -24,12 +24,8 @@ import Testing
         }
     }
 
-    private func take(_ name: FileName = "job") throws -> ClaimedManifest {
-        guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
-        else { throw Unexpected() }
-        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
-        guard let claimed = claim.take([candidate]).claimed.first else { throw Unexpected() }
-        return claimed
+    private func examine(isWhole: Bool = false) -> Verdict {
+        examination.examine("job", in: inbox, isWhole: isWhole)
     }
 
     static let contents: [(files: [FileName], problem: FolderJob.Problem?)] = [
@@ -42,7 +38,7 @@ import Testing
     @Test(arguments: contents)
     func hasOneManifest(files: [FileName], problem: FolderJob.Problem?) throws {
         try make(files)
-        switch examination.examine("job", in: inbox, isWhole: true) {
+        switch examine(isWhole: true) {
         case .ready(let candidate): #expect(problem == nil && candidate.isFolder)
         case .ignored(let reason): #expect(problem.map { .folder($0) } == reason)
         default: throw Unexpected()
@@ -64,10 +60,9 @@ import Testing
         let path = inbox.path + "/job/manifest.json"
         for make in [{ mkfifo($0, 0o600) }, { mkdir($0, 0o700) }, { symlink("/etc/passwd", $0) }] {
             #expect(make(path) == 0)
-            guard
-                case .ignored(.folder(.noManifest)) = examination.examine(
-                    "job", in: inbox, isWhole: true)
-            else { throw Unexpected() }
+            guard case .ignored(.folder(.noManifest)) = examine(isWhole: true) else {
+                throw Unexpected()
+            }
             #expect(remove(path) == 0)
         }
     }
@@ -79,25 +74,18 @@ import Testing
         try folder.makeDirectory("sub")
         try Directory("sub", in: folder).write([1], to: "a.png", durably: false)
         let path = inbox.path + "/job"
-        for name in ["/manifest.json", "/sub", ""] {
-            let old = [timespec](repeating: timespec(tv_sec: 1_000_000_000, tv_nsec: 0), count: 2)
-            #expect(utimensat(AT_FDCWD, path + name, old, 0) == 0)
-        }
-        guard case .settling(let last) = examination.examine("job", in: inbox, isWhole: false)
-        else { throw Unexpected() }
+        for name in ["/manifest.json", "/sub", ""] { setTimes(of: path + name, to: 1_000_000_000) }
+        guard case .settling(let last) = examine() else { throw Unexpected() }
         let picture = try #require(try Directory("sub", in: folder).information(of: "a.png"))
         #expect(last == FileIdentity(picture))
-        let old = [timespec](repeating: timespec(tv_sec: 1_000_000_000, tv_nsec: 0), count: 2)
-        #expect(utimensat(AT_FDCWD, path + "/sub/a.png", old, 0) == 0)
-        guard case .ready = examination.examine("job", in: inbox, isWhole: false) else {
-            throw Unexpected()
-        }
+        setTimes(of: path + "/sub/a.png", to: 1_000_000_000)
+        guard case .ready = examine() else { throw Unexpected() }
     }
 
     @Test func isClaimedByOneRename() throws {
         try make(["manifest.json", "a.png"])
         let identity = try inbox.droppedIdentity(of: "job")
-        let claimed = try take()
+        let claimed = try take("job")
         #expect(claimed.id == "job" && claimed.name == "job" && claimed.isFolder)
         #expect(claimed.identity == identity && claimed.uid == geteuid())
         #expect(try inbox.names().isEmpty)
@@ -120,13 +108,10 @@ import Testing
 
     @Test func continuesAfterAnyCrash() throws {
         try make(["manifest.json", "a.png"])
-        let claimed = try take()
-        let recovery = Recovery(spool: spool, examination: examination, durably: true)
+        let claimed = try take("job")
         // Before the receipt, and after it.
         for _ in 0..<2 {
-            guard case .unfinished(let prepared) = try recovery.recover("job") else {
-                throw Unexpected()
-            }
+            let prepared = try resume("job")
             #expect(prepared.status.manifest.isFolder == true)
             #expect(prepared.status.manifest.name == "job")
             #expect(prepared.status.manifest.identity == claimed.identity)
@@ -137,12 +122,11 @@ import Testing
     /// Without a manifest it goes back.
     @Test func isPutBackIfItsManifestIsGone() throws {
         try make(["manifest.json", "a.png"])
-        let folders = try take().folders
+        let folders = try take("job").folders
         let active = try folders.active()
         try active.remove("manifest.json")
         guard let submitted = try SubmittedFile(in: active) else { throw Unexpected() }
         try Directory("job", in: submitted.folder).remove("manifest.json")
-        let recovery = Recovery(spool: spool, examination: examination, durably: true)
         guard case .putBack(let name) = try recovery.recover("job") else { throw Unexpected() }
         #expect(name == "job")
         #expect(try Directory("job", in: inbox).names() == ["a.png"])
@@ -200,13 +184,8 @@ import Testing
         var last = try #require(try FolderJob.lastChange(of: "job", in: inbox))
         #expect(last.age(at: Clock.steady) < 3600)
         try folder.remove("manifest.json")
-        let path = inbox.path + "/job"
-        let old = [timespec](repeating: timespec(tv_sec: 1_000_000_000, tv_nsec: 0), count: 2)
-        #expect(utimensat(AT_FDCWD, path, old, 0) == 0)
-        guard
-            case .ignored(.folder(.noManifest)) = examination.examine(
-                "job", in: inbox, isWhole: false)
-        else { throw Unexpected() }
+        setTimes(of: inbox.path + "/job", to: 1_000_000_000)
+        guard case .ignored(.folder(.noManifest)) = examine() else { throw Unexpected() }
         last = try #require(try FolderJob.lastChange(of: "job", in: inbox))
         #expect(last.age(at: Clock.steady) < 3600)
     }
@@ -217,7 +196,7 @@ import Testing
         let folder = try Directory("job", in: inbox)
         try folder.makeDirectory("sub")
         try Directory("sub", in: folder).write([1], to: "b.png", durably: false)
-        let claimed = try take()
+        let claimed = try take("job")
         _ = try Receipt.issue(for: claimed, durably: true)
         let moved = Mutex<[FileName]>([])
         spool.ended.onMove { name in moved.withLock { $0.append(name) } }

@@ -65,6 +65,21 @@ import Testing
         return promise
     }
 
+    /// The picture, and what the folder promises first.
+    private func begin(
+        _ existing: Delivery.Existing = .number, copies: Bool = true
+    ) throws -> (picture: TakenPicture, folder: OriginalsFolder, promise: OriginalPromise) {
+        let picture = try picture()
+        let folder = try open(existing, copies: copies)
+        return (picture, folder, try promise(folder.prepare(picture, nil, besides: [])))
+    }
+
+    private func information(_ path: String) -> stat {
+        var information = stat()
+        #expect(stat(path, &information) == 0)
+        return information
+    }
+
     private func outcome(_ placement: OriginalsFolder.Placement) -> OriginalOutcome? {
         if case .ended(let outcome) = placement { outcome } else { nil }
     }
@@ -130,9 +145,7 @@ import Testing
 
     @Test(arguments: State.allCases, [false, true])
     func aRestartKeepsThePromise(state: State, copies: Bool) throws {
-        let picture = try picture()
-        let folder = try open(copies: copies)
-        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        let (picture, folder, promise) = try begin(copies: copies)
         let isHidden = !copies
         #expect(names("\(hot)/sub").contains("a.png") == !isHidden)
         switch state {
@@ -168,9 +181,7 @@ import Testing
 
     /// Somebody clears the hidden copy away: the original stays until there is another one.
     @Test func aMissingCopyProvesNothing() throws {
-        let picture = try picture()
-        let folder = try open(copies: true)
-        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        let (picture, folder, promise) = try begin()
         for name in names("\(done)/sub") { #expect(unlink("\(done)/sub/\(name)") == 0) }
         guard case .again = try folder.place(picture, promise) else { throw Unexpected() }
         guard case .promise = try folder.prepare(picture, promise, besides: []) else {
@@ -181,8 +192,7 @@ import Testing
 
     /// In another folder at the same path, as where a share is to be mounted, a missing file proves nothing.
     @Test func anotherFolderProvesNothing() throws {
-        let picture = try picture()
-        var promise = try promise(open(copies: true).prepare(picture, nil, besides: []))
+        var (picture, _, promise) = try begin()
         let copy = try #require(names("\(done)/sub").first)
         #expect(unlink("\(done)/sub/\(copy)") == 0)
         let folder = promise.folder
@@ -205,8 +215,7 @@ import Testing
 
     /// Somebody has the name of the copy, and it cannot be removed: the copy gets another one.
     @Test func aTakenNameOfTheCopyIsNoObstacle() throws {
-        let picture = try picture()
-        let first = try promise(open(copies: true).prepare(picture, nil, besides: []))
+        let (picture, _, first) = try begin()
         let copy = try #require(first.copy)
         #expect(unlink("\(done)/sub/\(copy)") == 0)
         try FileManager.default.makeFolder(atPath: "\(done)/sub/\(copy)")
@@ -298,16 +307,12 @@ import Testing
         #expect(chmod("\(hot)/sub", 0o2750) == 0)
         #expect(mkdir("\(done)/sub", 0o700) == 0)
         _ = try open(copies: copies).prepare(picture(), nil, besides: [])
-        var information = stat()
-        #expect(stat("\(done)/sub", &information) == 0)
-        #expect(information.st_mode & 0o7777 == 0o750)
+        #expect(information("\(done)/sub").st_mode & 0o7777 == 0o750)
     }
 
     /// It changes between the promise and the move: the copy of what was read moves, and the new one stays.
     @Test func aChangeAfterTheCopyStays() throws {
-        let picture = try picture()
-        let folder = try open(copies: true)
-        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        let (picture, folder, promise) = try begin()
         try put("\(hot)/sub/a.png", "another picture")
         #expect(try move(picture, promise, folder) == .moved(to: promise.path))
         #expect(text(promise.path) == "a picture")
@@ -318,9 +323,7 @@ import Testing
     /// The name is taken between the promise and the move.
     @Test(arguments: Delivery.Existing.allCases, [false, true])
     func theNameIsTakenSince(existing: Delivery.Existing, copies: Bool) throws {
-        let picture = try picture()
-        let folder = try open(existing, copies: copies)
-        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        let (picture, folder, promise) = try begin(existing, copies: copies)
         try put(promise.path, "x")
         if existing == .replace {
             #expect(try move(picture, promise, folder) == .moved(to: promise.path))
@@ -345,17 +348,13 @@ import Testing
         #expect(chmod("\(hot)/sub", 0o750) == 0 && chmod("\(hot)/sub/a.png", 0o604) == 0)
         let time = timespec(tv_sec: 1_000_000_000, tv_nsec: 5_000_000)
         #expect(utimensat(AT_FDCWD, "\(hot)/sub/a.png", [time, time], 0) == 0)
-        let picture = try picture()
-        let folder = try open(copies: true)
-        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        let (picture, folder, promise) = try begin()
         _ = try folder.place(picture, promise)
-        var information = stat()
-        #expect(stat(promise.path, &information) == 0)
-        #expect(information.st_mode & 0o777 == 0o604)
-        #expect(information.st_mtim.tv_sec == 1_000_000_000)
-        #expect(information.st_mtim.tv_nsec == 5_000_000)
-        #expect(stat("\(done)/sub", &information) == 0)
-        #expect(information.st_mode & 0o777 == 0o750)
+        let copy = information(promise.path)
+        #expect(copy.st_mode & 0o777 == 0o604)
+        #expect(copy.st_mtim.tv_sec == 1_000_000_000)
+        #expect(copy.st_mtim.tv_nsec == 5_000_000)
+        #expect(information("\(done)/sub").st_mode & 0o777 == 0o750)
     }
 
     /// The longest name has room for a number, and names that are no text stay as they are.

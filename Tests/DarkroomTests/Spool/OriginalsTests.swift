@@ -23,25 +23,14 @@ import Testing
 
     private static let text = #"{"images": {"a": "a.png"}}"#
 
-    private func take(
-        _ name: FileName = "job", _ text: String = text
-    ) throws -> ClaimedManifest {
-        try inbox.makeDirectory(name)
-        let folder = try Directory(name, in: inbox)
+    /// A batch whose images have ended, and its last status, which is not written.
+    private func begin(_ text: String = text) throws -> (folders: BatchFolders, last: Status) {
+        try inbox.makeDirectory("job")
+        let folder = try Directory("job", in: inbox)
         for file: FileName in ["manifest.json", "a.png"] {
             try folder.write(Array(text.utf8), to: file, durably: false)
         }
-        guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
-        else { throw Unexpected() }
-        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
-        return try #require(claim.take([candidate]).claimed.first)
-    }
-
-    /// A batch whose images have ended, and its last status, which is not written.
-    private func begin(
-        _ name: FileName = "job", _ text: String = text
-    ) throws -> (folders: BatchFolders, last: Status) {
-        let (claimed, first) = try Receipt.issue(for: try take(name, text), durably: true)
+        let (claimed, first) = try Receipt.issue(for: take("job"), durably: true)
         var status = first
         guard status.state != .rejected else { return (claimed.folders, status) }
         status.state = .cancelled
@@ -51,18 +40,14 @@ import Testing
     }
 
     /// A batch with its last status, which may be in `active` still.
-    private func end(_ name: FileName = "job") throws -> BatchFolders {
-        let (folders, last) = try begin(name)
+    private func end() throws -> BatchFolders {
+        let (folders, last) = try begin()
         try folders.writeLastStatus(last, durably: true)
         return folders
     }
 
     private func finish(_ folders: BatchFolders) throws {
         try Receipt.finish(folders, format: .json, durably: true)
-    }
-
-    private func names(_ folder: Directory) throws -> Set<String> {
-        Set(try folder.names().map(\.text))
     }
 
     static let answer: Set<String> = ["status.json", "manifest.json"]
@@ -73,26 +58,26 @@ import Testing
         try folders.writeLastStatus(last, durably: true)
         #expect(try inode("outbox/job/originals") == before)
         try finish(folders)
-        #expect(try names(try folders.outbox()) == Self.answer.union(["originals"]))
+        #expect(try entries(of: folders.outbox()) == Self.answer.union(["originals"]))
         #expect(try inode("outbox/job/originals") == before)
         #expect(
-            try names(try Directory("originals", in: folders.outbox())) == [
+            try entries(of: Directory("originals", in: folders.outbox())) == [
                 "manifest.json", "a.png",
             ])
-        #expect(try names(spool.active) == [])
+        #expect(try entries(of: spool.active) == [])
     }
 
-    private func inode(_ path: String) throws -> UInt64 {
-        var information = stat()
-        try #require(lstat("\(spool.root.path)/\(path)", &information) == 0)
-        return UInt64(information.st_ino)
+    private func information(_ path: String) throws -> stat {
+        try #require(try spool.root.information(of: FileName(path)))
     }
+
+    private func inode(_ path: String) throws -> UInt64 { UInt64(try information(path).st_ino) }
 
     @Test func areNotKeptUnlessThatIsSet() throws {
         spool.keepsOriginals.store(false, ordering: .relaxed)
         let folders = try end()
         try finish(folders)
-        #expect(try names(try folders.outbox()) == Self.answer)
+        #expect(try entries(of: folders.outbox()) == Self.answer)
         #expect(try spool.active.names().map { $0.text.hasPrefix(".ended-job.") } == [true])
     }
 
@@ -103,7 +88,7 @@ import Testing
         try station.write([], to: "job.batch", durably: false)
         try folders.writeLastStatus(last, durably: true)
         try finish(folders)
-        #expect(try names(try folders.outbox()) == Self.answer)
+        #expect(try entries(of: folders.outbox()) == Self.answer)
     }
 
     /// A crash between the rename and the last status: the batch goes on with the pictures where they are now.
@@ -119,19 +104,18 @@ import Testing
         // The batch ends again.
         try folders.keepOriginals(mayBeFolder: true, durably: true)
         try folders.writeLastStatus(last, durably: true)
-        #expect(try names(try folders.outbox()) == Self.answer.union(["originals"]))
+        #expect(try entries(of: folders.outbox()) == Self.answer.union(["originals"]))
     }
 
     /// A crash after the last status.
     @Test func areThereAfterACrash() throws {
         let folders = try end()
-        let recovery = Recovery(spool: spool, examination: examination, durably: true)
         guard case .finished(givenBack: nil) = try recovery.recover("job") else {
             throw Unexpected()
         }
         #expect(
-            try names(try folders.outbox()) == Self.answer.union(["originals", "progress.json"]))
-        #expect(try names(spool.active) == [])
+            try entries(of: folders.outbox()) == Self.answer.union(["originals", "progress.json"]))
+        #expect(try entries(of: spool.active) == [])
     }
 
     /// A reopened batch has them again, with the same rules; and not what somebody has put in their place.
@@ -143,10 +127,9 @@ import Testing
         information.st_ctim.tv_sec = Int(Clock.wall + 10)
         let file = try #require(ControlFile("job.retry"))
         let request = ControlRequest(file, information)
-        guard
-            case .reopened = try Reopening(spool: spool, examination: examination, durably: true)
-                .reopen("job", request.record)
-        else { throw Unexpected() }
+        guard case .reopened = try reopening.reopen("job", request.record) else {
+            throw Unexpected()
+        }
         guard case .here(let pictures, let owner) = try folders.pictures() else {
             throw Unexpected()
         }
@@ -162,11 +145,7 @@ import Testing
 
     private static let secrets = #"{"images": {"a": "https://ann:top5ecret@h/a.png?k=an0ther"}}"#
 
-    private func mode(_ path: String) throws -> mode_t {
-        var information = stat()
-        try #require(lstat("\(spool.root.path)/\(path)", &information) == 0)
-        return information.st_mode
-    }
+    private func mode(_ path: String) throws -> mode_t { try information(path).st_mode }
 
     private static let kept = "outbox/job/originals/manifest.json"
 
@@ -185,7 +164,7 @@ import Testing
         (#"{"images": {"a": "https://ann:top5ecret@h/a.png"}, "imagez": 1}"#, true),
     ])
     func aManifestWithSecretsIsTheCopy(text: String, isClosed: Bool) throws {
-        let (folders, last) = try begin("job", text)
+        let (folders, last) = try begin(text)
         let submitted = "active/job/submitted/job/manifest.json"
         // Another name of the submitter's file is not the daemon's business.
         let other = scratch.path + "/other.json"
@@ -199,12 +178,12 @@ import Testing
         #expect(try mode(Self.kept) == mode("outbox/job/manifest.json"))
         #expect(try (mode(Self.kept) & 0o077 == 0) == isClosed)
         #expect(try Data(contentsOf: URL(filePath: other)) == Data(text.utf8))
-        #expect(try names(spool.active) == [])
+        #expect(try entries(of: spool.active) == [])
     }
 
     /// Somebody has removed the copy of the answer.
     @Test func theExactManifestIsClosedWithoutACopy() throws {
-        let (folders, last) = try begin("job", Self.secrets)
+        let (folders, last) = try begin(Self.secrets)
         try folders.outbox().remove("manifest.json")
         try folders.writeLastStatus(last, durably: true)
         #expect(try mode(Self.kept) == S_IFREG | 0o600)
@@ -212,7 +191,7 @@ import Testing
 
     /// Its submitter has put something else there.
     @Test func nothingIsFollowedInItsPlace() throws {
-        let (folders, last) = try begin("job", Self.secrets)
+        let (folders, last) = try begin(Self.secrets)
         let path = "\(spool.active.path)/job/submitted/job"
         let outside = scratch.path + "/outside"
         try Data([1]).write(to: URL(filePath: outside))
@@ -223,7 +202,7 @@ import Testing
         try finish(folders)
         #expect(try mode(Self.kept) & S_IFMT == S_IFLNK)
         #expect(try Data(contentsOf: URL(filePath: outside)) == Data([1]))
-        #expect(try names(spool.active) == [])
+        #expect(try entries(of: spool.active) == [])
     }
 
     // MARK: Removed
@@ -242,12 +221,9 @@ import Testing
         try #require(mkfifo(path + "/fifo", 0o666) == 0)
         let moved = Mutex<[FileName]>([])
         spool.ended.onMove { name in moved.withLock { $0.append(name) } }
-        guard case .finished(let batch) = try FinishedBatch.read("job", in: spool.outbox) else {
-            throw Unexpected()
-        }
-        let expired = try #require(try batch.takeOut(of: spool))
+        let expired = try #require(try finished("job").takeOut(of: spool))
         #expect(try spool.outbox.names().isEmpty)
-        try Expired(spool: spool, isStopped: { false }).clear(expired)
+        try clear(expired)
         #expect(try spool.active.names() == moved.withLock { $0 } && moved.withLock(\.count) == 1)
         #expect(try ActiveFolder(of: spool).foreign.isEmpty)
         #expect(try spool.ended.clear { false } == 1)
@@ -259,19 +235,13 @@ import Testing
     @Test func countForTheSize() throws {
         let folders = try end()
         try finish(folders)
-        func bytes() throws -> Int {
-            guard case .finished(let batch) = try FinishedBatch.read("job", in: spool.outbox) else {
-                throw Unexpected()
-            }
-            return batch.bytes
-        }
-        let before = try bytes()
+        let before = try finished("job").bytes
         let path = "\(spool.outbox.path)/job/originals"
         try #require(symlink("/usr", path + "/usr") == 0)
-        #expect(try bytes() < before + 65536)
+        #expect(try finished("job").bytes < before + 65536)
         try #require(mkdir(path + "/sub", 0o777) == 0)
         try Data(repeating: 1, count: 1 << 20).write(to: URL(filePath: path + "/sub/large.png"))
-        #expect(try bytes() >= before + 1 << 20)
+        #expect(try finished("job").bytes >= before + 1 << 20)
     }
 
     /// Only that folder, and only in the answer of a folder.

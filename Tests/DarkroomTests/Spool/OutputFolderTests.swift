@@ -10,17 +10,11 @@ import Testing
 
 /// Outputs in folders, and the file with their sizes.
 @Suite final class OutputFolderTests: SpoolSuite {
-    private static func output(_ file: String, _ content: [UInt8]) -> ImageStatus.Output {
-        ImageStatus.Output(
-            file: file, format: .png, sha256: SHA256Digest.hex(of: content), bytes: content.count,
-            width: 1, height: 1, depth: 8, channels: 3)
-    }
-
     private func publish(_ index: Int, _ file: String, _ content: [UInt8]) throws -> Failure? {
         try folders.active().write(
             content, to: BatchFile.output(index), replacing: true, durably: false)
         return try folders.publish(
-            index, as: Self.output(file, content), byPath: spool.ownsOutbox(), durably: true)
+            index, as: .png(file, of: content), byPath: spool.ownsOutbox(), durably: true)
     }
 
     private func content(_ path: String) throws -> [UInt8] {
@@ -78,21 +72,18 @@ import Testing
         try spool.active.makeDirectory("x", mode: 0o700)
         let active = try folders.active()
         try active.write(Array(text.utf8), to: "manifest.json", durably: false)
-        guard case .unfinished(let first) = try recovery.recover("x") else { throw Unexpected() }
+        let first = try resume()
         var image = first.status.images[0]
         image.state = .filtered
         let path = first.manifest.images[0].outputFile(
             width: 1, height: 1, sha256: SHA256Digest.hex(of: [1]))
         #expect(path == "p/4bf5122f.png")
-        image.output = Self.output(path, [1])
+        image.output = .png(path, of: [1])
         try active.write([1], to: BatchFile.output(0), durably: false)
         try ItemJournal.append([.ended(index: 0, image)], in: active, durably: false)
         if isMoved { #expect(try publish(0, path, [1]) == nil) }
         for _ in 0..<2 {
-            guard case .unfinished(let again) = try recovery.recover("x") else {
-                throw Unexpected()
-            }
-            #expect(again.status.images[0] == image)
+            #expect(try resume().status.images[0] == image)
             #expect(try content(path) == [1])
             #expect(try !active.exists(BatchFile.output(0)))
         }
@@ -102,13 +93,11 @@ import Testing
 
     private func end(_ files: [String]) throws {
         var status = Status(
-            id: "x", manifest: .init(name: "x.json", file: nil, sha256: nil, bytes: 0),
-            state: .completed, times: .init(received: Clock.timestamp))
-        status.times.finished = Clock.timestamp
-        status.images = files.enumerated().map { index, file in
-            ImageStatus(
-                name: "i\(index)", state: .filtered, output: Self.output(file, [UInt8(index)]))
-        }
+            of: "x",
+            images: files.enumerated().map { index, file in
+                ImageStatus(
+                    name: "i\(index)", state: .filtered, output: .png(file, of: [UInt8(index)]))
+            })
         status.counts = Status.Counts(of: status.images)
         #expect(status.outputFolders.map(\.string).contains("a") == files.contains("a/b/c.png"))
         try folders.writeLastStatus(status, durably: true)
@@ -145,7 +134,7 @@ import Testing
             #expect(isOwn && batch.bytes > 10_000)
             try spool.active.removeTree("x")
             let expired = try #require(try batch.takeOut(of: spool))
-            try Expired(spool: spool, isStopped: { false }).clear(expired)
+            try clear(expired)
             #expect(try spool.active.names().isEmpty && spool.outbox.names().isEmpty)
         case .foreign(let reason): #expect(!isOwn && reason == "it contains a folder, a")
         default: throw Unexpected()

@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomClient
 @testable import DarkroomCore
 @testable import DarkroomFetch
@@ -11,22 +12,15 @@ import Testing
 
 /// Folders with pictures and without a manifest: which recipe they get, which images they become, and that `check` says
 /// what the daemon says.
-@Suite struct PictureFolderTests {
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let inbox: Directory
+@Suite final class PictureFolderTests: SpoolSuite {
     let recipes: [Recipe]
 
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-        inbox = try spool.openInbox()
+    override init() throws {
         recipes = try [("web", "filters: mono\n"), ("small", "filters: {resize: 20}\n")].map {
             try Recipe(named: $0, text: $1)
         }
+        try super.init()
     }
-
-    private struct Unexpected: Error {}
 
     private func make(_ paths: [String], in folder: String = "job") throws {
         let top = "\(inbox.path)/\(folder)"
@@ -187,13 +181,6 @@ import Testing
 
     // MARK: Claimed
 
-    private func claim(_ examination: Examination) throws -> Claim.Outcome {
-        guard case .ready(let candidate) = examination.examine("job", in: inbox, isWhole: true)
-        else { throw Unexpected() }
-        return Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
-            .take([candidate])
-    }
-
     /// The first look at a large folder leaves it to those that take long.
     @Test func takesItsTurnWithLargeManifests() throws {
         try make(["web.recipe", "a.png"])
@@ -209,15 +196,12 @@ import Testing
     /// Before the receipt the folder counts, and after it what was found then.
     @Test func itsImagesStayAfterAnyCrash() throws {
         try make(["web.recipe", "a.png", "sub/b.png"])
-        let claimed = try #require(try claim(examination(nil)).claimed.first)
+        let claimed = try take("job", by: examination(nil))
         let place = claimed.folders.spool.active.path + "/job/submitted/job"
         var examination = examination(nil)
         for names in [["a", "b", "c"], ["a", "b", "c"]] {
             try Data().write(to: URL(filePath: "\(place)/sub/c.png"))
-            let recovery = Recovery(spool: spool, examination: examination, durably: true)
-            guard case .unfinished(let prepared) = try recovery.recover("job") else {
-                throw Unexpected()
-            }
+            let prepared = try resume("job", by: examination)
             #expect(prepared.manifest.images.map(\.name) == names.map { ByteString($0) })
             #expect(prepared.status.manifest.file == "manifest.json")
             #expect(prepared.status.manifest.isFolder == true)
@@ -252,13 +236,10 @@ import Testing
         let examination = Examination(
             limits: ManifestLimits(images: 100), defaultFilters: [], settle: 3600,
             recipes: book, sources: Self.sources.finderMaker())
-        let claimed = try #require(try claim(examination).claimed.first)
+        let claimed = try take("job", by: examination)
         let place = claimed.folders.spool.active.path + "/job/submitted/job"
         for pages in [3, 5] {
-            let recovery = Recovery(spool: spool, examination: examination, durably: true)
-            guard case .unfinished(let prepared) = try recovery.recover("job") else {
-                throw Unexpected()
-            }
+            let prepared = try resume("job", by: examination)
             #expect(prepared.manifest.images.map(\.name) == ["a", "b-1", "b-2", "b-3"])
             #expect(prepared.manifest.images.map(\.page) == [nil, 1, 2, 3])
             try Data(TIFFMaker(pages: pages + 2).bytes).write(to: URL(filePath: "\(place)/b.tif"))
@@ -291,7 +272,7 @@ import Testing
     /// The daemon wrote the manifest that it rejects, so nothing of the submitter's may go with it.
     @Test func goesBackToTmpIfItIsRejected() throws {
         try make(["wbe.recipe", "sub/a.png"])
-        let claimed = try #require(try claim(examination(nil)).claimed.first)
+        let claimed = try take("job", by: examination(nil))
         let (answered, status) = try Receipt.issue(for: claimed, durably: true)
         #expect(status.state == .rejected && status.manifest.file == nil)
         #expect(status.errors?.map(\.suggestion) == ["web"])
@@ -306,28 +287,24 @@ import Testing
     /// So does one whose recipe has vanished between a crash of the claim and the next start.
     @Test func goesBackToTmpAfterACrash() throws {
         try make(["web.recipe", "a.png"])
-        _ = try claim(examination(nil))
+        _ = try take("job", by: examination(nil))
         let examination = Examination(
             limits: ManifestLimits(), defaultFilters: [], settle: 0,
             sources: Self.sources.finderMaker())
-        let recovery = Recovery(spool: spool, examination: examination, durably: true)
-        guard case .rejected(let status, let name) = try recovery.recover("job") else {
-            throw Unexpected()
-        }
+        guard
+            case .rejected(let status, let name) = try recovery(by: examination).recover("job")
+        else { throw Unexpected() }
         #expect(name == "job" && status.errors?.map(\.code) == ["unknown-recipe"])
         #expect(Set(try Directory("job", in: spool.tmp).names()) == ["web.recipe", "a.png"])
         #expect(
-            Set(try Directory("job", in: spool.outbox).names()) == ["status.json", "progress.json"])
+            try entries(of: Directory("job", in: spool.outbox)) == ["status.json", "progress.json"])
     }
 
     @Test func isPutBackIfItsPicturesAreGone() throws {
         try make(["web.recipe", "a.png"])
-        guard case .ready(let candidate) = examination(nil).examine("job", in: inbox, isWhole: true)
-        else { throw Unexpected() }
+        let candidate = try candidate("job", by: examination(nil))
         #expect(remove(inbox.path + "/job/a.png") == 0)
-        let outcome = Claim(
-            spool: spool, inbox: inbox, examination: examination(nil), durably: true
-        ).take([candidate])
+        let outcome = claim(by: examination(nil)).take([candidate])
         #expect(outcome.claimed.isEmpty && outcome.refused.map(\.name) == ["job"])
         #expect(try Directory("job", in: inbox).names() == ["web.recipe"])
     }

@@ -28,23 +28,44 @@ import Testing
     }
 
     /// As `Claim` leaves it afterwards.
-    private func claim(_ text: String = text) throws {
+    private func leaveClaim(_ text: String = text) throws {
         try spool.active.makeDirectory("x", mode: 0o700)
         try folders.active().write(Array(text.utf8), to: "manifest.json", durably: false)
     }
 
-    private func resume() throws -> PreparedBatch {
-        guard case .unfinished(let prepared) = try recovery.recover("x") else {
-            throw Unexpected()
-        }
+    /// A batch that has its receipt, and then these records in its journal.
+    @discardableResult
+    private func begin(_ records: JournalRecord...) throws -> PreparedBatch {
+        try leaveClaim()
+        let prepared = try resume()
+        if !records.isEmpty { try journal(records) }
         return prepared
+    }
+
+    private func claimed(as name: String, _ reading: ManifestReading) -> ClaimedManifest {
+        ClaimedManifest(
+            folders: folders, name: name, format: .json, received: Clock.timestamp,
+            reading: reading)
+    }
+
+    private func journal(_ records: [JournalRecord]) throws {
+        try ItemJournal.append(records, in: folders.active(), durably: true)
+    }
+
+    private func recovery(
+        bytes: Int = .max, stop: CancellationFlag = CancellationFlag()
+    ) -> Recovery {
+        var examination = Examination(
+            limits: ManifestLimits(bytes: bytes), defaultFilters: [], settle: 0)
+        examination.stop = stop
+        return recovery(by: examination)
     }
 
     /// An update between two starts; the first of them may be that of a version that did not write versions.
     @Test func versionsOfEarlierProcessesAreKept() throws {
         var old = PictureVersions.present
         old.darkroom = "0.0.1"
-        try claim()
+        try leaveClaim()
         #expect(try resume().status.versions == [.present])
         for (earlier, expected) in [(nil, [.present]), ([old], [old, .present])]
             as [([PictureVersions]?, [PictureVersions])]
@@ -60,24 +81,13 @@ import Testing
         Status(decoding: try folders.outbox().read("status.json"))
     }
 
-    private func filtered(_ name: String) -> ImageStatus {
-        ImageStatus(
-            name: name, source: name, state: .filtered,
-            output: .init(
-                file: "\(name).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
-                depth: 8, channels: 3), attempts: 1)
-    }
-
     // MARK: Progress
 
     /// Whatever the last daemon has left, an unfinished batch has the progress that its journal proves.
     @Test(arguments: ["", "{", "missing", "old"]) func writesTheProgressAnew(left: String) throws {
-        try claim()
-        let first = try resume()
+        let first = try begin(
+            .ended(index: 0, .filtered("a")), .commanded(ControlRecord(.hold, uid: 1)))
         let outbox = try folders.outbox()
-        try ItemJournal.append(
-            [.ended(index: 0, filtered("a")), .commanded(ControlRecord(.hold, uid: 1))],
-            in: folders.active(), durably: false)
         switch left {
         case "missing": break
         case "old": folders.writeProgress(BatchProgress(of: first.status))
@@ -97,10 +107,9 @@ import Testing
 
     /// A kill between the last status and the last progress.
     @Test func endsTheProgressOfAnEndedBatch() throws {
-        try claim()
-        var last = try resume().status
+        var last = try begin().status
         #expect(folders.progress() == nil)
-        last.images[0] = filtered("a")
+        last.images[0] = .filtered("a")
         last.images[1].state = .cancelled
         last.counts = Status.Counts(of: last.images)
         last.state = .cancelled
@@ -113,8 +122,7 @@ import Testing
     }
 
     @Test func clearsAProgressThatWasNotMoved() throws {
-        try claim()
-        _ = try resume()
+        try begin()
         try folders.active().write([1], to: BatchFile.newProgress, durably: false)
         _ = try resume()
         #expect(try !folders.active().exists(BatchFile.newProgress))
@@ -130,18 +138,16 @@ import Testing
                 if id == "missing", file == "progress.json" { continue }
                 try folder.write(
                     id == "empty" ? [] : [1], to: FileName(file), durably: false)
-                let times = [timespec](repeating: timespec(tv_sec: second, tv_nsec: 0), count: 2)
-                #expect(utimensat(folder.number, file, times, 0) == 0)
+                setTimes(of: folder.path(of: FileName(file)), to: second)
             }
         }
         try spool.active.makeDirectory("unfinished")
-        let outdated = OutdatedProgress(spool: spool, isStopped: { false })
-        #expect(try outdated.remove() == 2)
+        #expect(try OutdatedProgress.remove(from: spool) { false } == 2)
         let left = try ids.filter {
             try Directory(FileName($0), in: spool.outbox).exists(BatchFile.progress)
         }
         #expect(left == ["right", "unfinished"])
-        #expect(try OutdatedProgress(spool: spool, isStopped: { true }).remove() == 0)
+        #expect(try OutdatedProgress.remove(from: spool) { true } == 0)
     }
 
     // MARK: States
@@ -154,8 +160,7 @@ import Testing
     }
 
     @Test func writesTheReceiptOfAClaimedManifest() throws {
-        try claim()
-        let prepared = try resume()
+        let prepared = try begin()
         #expect(prepared.status.counts.new == 2)
         #expect(try status()?.state == .pending)
         #expect(try folders.outbox().read("manifest.json") == Array(Self.text.utf8))
@@ -192,12 +197,6 @@ import Testing
         #expect(try !active.names().contains(where: SubmittedFile.isPlace))
     }
 
-    static let things: [(String, @Sendable (String) -> CInt)] = [
-        ("a folder", { mkdir($0, 0o700) }), ("a fifo", { mkfifo($0, 0o600) }),
-        ("a link", { symlink("/etc/hostname", $0) }),
-        ("a socket", { mknod($0, S_IFSOCK | 0o600, 0) }),
-    ]
-
     /// Another file has taken the name meanwhile, or not.
     @Test(arguments: things.indices, [false, true])
     func putsBackWhatIsNoFile(thing: Int, isNameTaken: Bool) throws {
@@ -227,24 +226,18 @@ import Testing
         try folder.write([1], to: "a", durably: false)
         guard case .putBack("y.json") = try recovery.recover("x") else { throw Unexpected() }
         let back = try Directory("y.json", in: spool.openInbox())
-        #expect(try back.names().map(\.text).sorted() == ["a", "manifest.json"])
+        #expect(try entries(of: back) == ["a", "manifest.json"])
         #expect(try spool.active.names().isEmpty && spool.outbox.names().isEmpty)
     }
 
     /// A crash before the answer, and one between that and the file's return.
     @Test(arguments: [false, true], [false, true])
     func givesBackWhatIsTooLarge(isAnswered: Bool, hasFolder: Bool) throws {
-        let small = Recovery(
-            spool: spool,
-            examination: Examination(
-                limits: ManifestLimits(bytes: 10), defaultFilters: [], settle: 0), durably: true)
+        let small = recovery(bytes: 10)
         let place = try submit("y.json", hasFolder: hasFolder)
         if isAnswered {
             let reading = try small.examination.read(place, .json, in: folders.active())
-            let claimed = ClaimedManifest(
-                folders: folders, name: "y.json", format: .json, received: Clock.timestamp,
-                reading: reading)
-            _ = try Receipt.issue(for: claimed, durably: true)
+            _ = try Receipt.issue(for: claimed(as: "y.json", reading), durably: true)
         }
         switch try small.recover("x") {
         case .finished(let name) where isAnswered: #expect(name == "y.json")
@@ -252,20 +245,15 @@ import Testing
         default: throw Unexpected()
         }
         #expect(try spool.tmp.read("y.json") == Array(Self.text.utf8))
-        #expect(
-            try folders.outbox().names().map(\.text).sorted() == ["progress.json", "status.json"])
+        #expect(try entries(of: folders.outbox()) == ["progress.json", "status.json"])
         #expect(try status()?.errors?.map(\.code) == ["too-large"])
         #expect(try spool.active.names().isEmpty)
     }
 
     /// It was accepted, and a limit that is lowered since does not take that back.
     @Test func anAcceptedManifestStaysSo() throws {
-        try claim()
-        _ = try resume()
-        let small = Recovery(
-            spool: spool,
-            examination: Examination(
-                limits: ManifestLimits(bytes: 10), defaultFilters: [], settle: 0), durably: true)
+        try begin()
+        let small = recovery(bytes: 10)
         guard case .unfinished(let prepared) = try small.recover("x") else { throw Unexpected() }
         #expect(prepared.status.counts.new == 2)
     }
@@ -274,20 +262,13 @@ import Testing
         _ = try submit("y.json")
         let stop = CancellationFlag()
         stop.set()
-        let stopping = Recovery(
-            spool: spool,
-            examination: Examination(
-                limits: ManifestLimits(), defaultFilters: [], settle: 0, stop: stop), durably: true)
-        #expect {
-            try stopping.recover("x")
-        } throws: {
-            ($0 as? FileError)?.errno == .canceled
-        }
+        let error = #expect(throws: FileError.self) { try recovery(stop: stop).recover("x") }
+        #expect(error?.errno == .canceled)
         #expect(try resume().status.manifest.name == "y.json")
     }
 
     @Test func writesTheReceiptAgainThatWasHalfBuilt() throws {
-        try claim()
+        try leaveClaim()
         try folders.active().makeDirectory("receipt")
         _ = try resume()
         #expect(try status()?.state == .pending)
@@ -295,7 +276,7 @@ import Testing
     }
 
     @Test func answersAClaimedManifestThatIsNotAcceptable() throws {
-        try claim(#"{"imagse": []}"#)
+        try leaveClaim(#"{"imagse": []}"#)
         guard case .rejected = try recovery.recover("x") else { throw Unexpected() }
         #expect(try status()?.state == .rejected)
         #expect(try !spool.active.exists("x"))
@@ -305,7 +286,7 @@ import Testing
     /// A rejected manifest goes into the receipt before that goes into the outbox; here is a crash between.
     @Test(arguments: [(#"{"imagse": []}"#, BatchState.rejected), (RecoveryTests.text, .pending)])
     func takesTheManifestBackFromAReceiptThatWasNotSent(text: String, state: BatchState) throws {
-        try claim()
+        try leaveClaim()
         let active = try folders.active()
         try active.remove("manifest.json")
         try active.makeDirectory("receipt")
@@ -326,7 +307,7 @@ import Testing
     /// The group reads answers, but only the daemon reads a copy with a password that cannot be replaced.
     @Test(arguments: secrets + [RecoveryTests.text, #"{"imagse": []}"#])
     func onlyTheDaemonReadsAManifestWithSecrets(text: String) throws {
-        try claim(text)
+        try leaveClaim(text)
         _ = try recovery.recover("x")
         let outbox = try folders.outbox()
         let information = try #require(try outbox.information(of: "manifest.json"))
@@ -338,11 +319,9 @@ import Testing
 
     @Test func aRejectionHasItsManifestFromTheFirstMoment() throws {
         let text = Array(#"{"imagse": []}"#.utf8)
-        try claim(#"{"imagse": []}"#)
+        try leaveClaim(#"{"imagse": []}"#)
         let reading = try recovery.examination.read("manifest.json", .json, in: folders.active())
-        let claimed = ClaimedManifest(
-            folders: folders, name: "x.json", format: .json, received: Clock.timestamp,
-            reading: reading)
+        let claimed = claimed(as: "x.json", reading)
         // Whoever issues it again, because the disk was full, does so from what is there.
         for _ in 0..<2 {
             try Receipt.issue(
@@ -354,17 +333,15 @@ import Testing
     }
 
     @Test func doesOnlyWhatTheJournalLacks() throws {
-        try claim()
-        _ = try resume()
+        try begin(.ended(index: 0, .filtered("a")))
         let active = try folders.active()
-        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: true)
         try active.write([1], to: BatchFile.output(0), durably: false)
         try active.write([2], to: BatchFile.output(1), durably: false)
         try active.write([3], to: BatchFile.source(1), durably: false)
         let prepared = try resume()
         #expect(prepared.status.counts.filtered == 1)
         #expect(prepared.status.counts.new == 1)
-        #expect(prepared.status.images[0] == filtered("a"))
+        #expect(prepared.status.images[0] == .filtered("a"))
         // The decided rename was finished, the undecided work cleared away.
         #expect(try folders.outbox().read("a.png") == [1])
         #expect(Set(try active.names().map(\.text)) == ["manifest.json", "journal"])
@@ -372,10 +349,8 @@ import Testing
 
     /// The journal's record of an image vouches for the pixels that it has handed over.
     @Test func keepsThePixelsOfImagesThatAreFiltered() throws {
-        try claim()
-        _ = try resume()
+        try begin(.ended(index: 0, .filtered("a")))
         let active = try folders.active()
-        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: true)
         // Those of image 1 are of work that was not recorded; there is no image 2; the rest was being written.
         let scrap: [FileName] = [
             BatchFile.pixels(1), BatchFile.pixels(2), BatchFile.newPixels(0),
@@ -394,10 +369,7 @@ import Testing
     }
 
     @Test func takesAnOutputThatIsNotThereForOneThatSomeoneFetched() throws {
-        try claim()
-        _ = try resume()
-        try ItemJournal.append(
-            [.ended(index: 0, filtered("a"))], in: folders.active(), durably: true)
+        try begin(.ended(index: 0, .filtered("a")))
         let prepared = try resume()
         #expect(prepared.status.counts.filtered == 1)
         #expect(try !folders.outbox().exists("a.png"))
@@ -405,41 +377,32 @@ import Testing
 
     /// As after an outbox that was exchanged for another folder. The next start, which finds the new answer, agrees.
     @Test func repeatsImagesWhoseOutputsWentAwayWithTheAnswer() throws {
-        try claim()
-        _ = try resume()
+        try begin(.ended(index: 0, .filtered("a")), .ended(index: 1, .filtered("b")))
         let active = try folders.active()
-        try ItemJournal.append(
-            [.ended(index: 0, filtered("a")), .ended(index: 1, filtered("b"))], in: active,
-            durably: true)
         try active.write([2], to: BatchFile.output(1), durably: false)
         try spool.outbox.rename("x", to: spool.root, as: "away")
         for _ in 1...2 {
             let status = try resume().status
             #expect(status.images[0].state == .new && status.images[0].output == nil)
-            #expect(status.images[1] == filtered("b"))
+            #expect(status.images[1] == .filtered("b"))
             #expect(status.counts.filtered == 1 && status.counts.new == 1)
             #expect(try folders.outbox().read("b.png") == [2])
         }
-        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: true)
+        try journal([.ended(index: 0, .filtered("a"))])
         #expect(try resume().status.counts.filtered == 2)
     }
 
     /// Only the status is gone, so the outputs are still those of the journal.
     @Test func keepsImagesWhoseOutputsAreThereWithoutAStatus() throws {
-        try claim()
-        _ = try resume()
-        try ItemJournal.append(
-            [.ended(index: 0, filtered("a"))], in: folders.active(), durably: true)
+        try begin(.ended(index: 0, .filtered("a")))
         try folders.outbox().write([1], to: "a.png", durably: false)
         try folders.outbox().remove("status.json")
         let status = try resume().status
-        #expect(status.images[0] == filtered("a") && status.counts.filtered == 1)
+        #expect(status.images[0] == .filtered("a") && status.counts.filtered == 1)
     }
 
     @Test func remembersACancellation() throws {
-        try claim()
-        _ = try resume()
-        try ItemJournal.append([.cancelled], in: folders.active(), durably: true)
+        try begin(.cancelled)
         #expect(try resume().control == .cancelled)
     }
 
@@ -453,11 +416,9 @@ import Testing
     ]
 
     @Test(arguments: commands) func remembersCommands(commands: Commands) throws {
-        try claim()
-        _ = try resume()
+        try begin()
         let records = commands.given.map { ControlRecord($0, time: "t", uid: 7) }
-        try ItemJournal.append(
-            records.map { .commanded($0) }, in: folders.active(), durably: true)
+        try journal(records.map { .commanded($0) })
         for _ in 0..<2 {
             let prepared = try resume()
             #expect(prepared.control == commands.control)
@@ -465,9 +426,7 @@ import Testing
             // A hold is shown, and its end too, however long it takes until the batch goes on.
             #expect(try status()?.state == (commands.control == .held ? .held : .pending))
         }
-        try ItemJournal.append(
-            [.commanded(ControlRecord(.release, time: "t", uid: 7))], in: folders.active(),
-            durably: true)
+        try journal([.commanded(ControlRecord(.release, time: "t", uid: 7))])
         #expect(
             try resume().control == (commands.control == .cancelled ? .cancelled : .free))
         #expect(try status()?.state == .pending)
@@ -475,15 +434,13 @@ import Testing
 
     @Test func keepsTheLastSixteenCommands() throws {
         var status = Receipt.status(
-            of: ClaimedManifest(
-                folders: folders, name: "x.json", format: .json, received: "r",
-                reading: recovery.examination.reading(of: Self.text)))
+            of: claimed(as: "x.json", recovery.examination.reading(of: Self.text)))
         for index in 0..<20 { status.note(ControlRecord(.hold, time: "\(index)", uid: 0)) }
         #expect(status.commands?.map(\.time) == (4..<20).map { "\($0)" })
     }
 
     @Test func knowsWhoseManifestItIs() throws {
-        try claim()
+        try leaveClaim()
         let path = spool.active.path + "/x/manifest.json"
         if geteuid() == 0 { #expect(chown(path, 1234, 1234) == 0) }
         let owner = geteuid() == 0 ? 1234 : geteuid()
@@ -496,8 +453,7 @@ import Testing
 
     @Test(arguments: BatchState.allCases.filter(\.isFinal))
     func clearsTheLeftoversOfAFinishedBatch(state: BatchState) throws {
-        try claim()
-        var status = try resume().status
+        var status = try begin().status
         status.state = state
         try folders.writeStatus(status, durably: true)
         guard case .finished = try recovery.recover("x") else { throw Unexpected() }
@@ -507,8 +463,7 @@ import Testing
 
     /// A kill in the middle of the removal of a folder with a page, which has a folder of its own.
     @Test func goesOnWithARemoval() throws {
-        try claim()
-        var status = try resume().status
+        var status = try begin().status
         status.state = .completed
         try folders.writeStatus(status, durably: true)
         let active = try folders.active()
@@ -522,23 +477,23 @@ import Testing
         #expect(try spool.active.names().isEmpty)
     }
 
-    @Test func goesByTheCopyWhenTheManifestWasChangedAfterTheClaim() throws {
-        try claim()
-        _ = try resume()
-        try folders.active().write(
+    private func exchangeManifest(in folder: Directory) throws {
+        try folder.write(
             Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
             durably: false)
+    }
+
+    @Test func goesByTheCopyWhenTheManifestWasChangedAfterTheClaim() throws {
+        try begin()
+        try exchangeManifest(in: folders.active())
         #expect(try resume().manifest.images.map(\.name) == ["a", "b"])
     }
 
     /// Neither is the manifest that was accepted, and nothing else is done in its name.
     @Test func endsABatchWhoseManifestIsAnother() throws {
-        try claim()
-        _ = try resume()
+        try begin()
         for folder in [try folders.active(), try folders.outbox()] {
-            try folder.write(
-                Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
-                durably: false)
+            try exchangeManifest(in: folder)
         }
         guard case .removed(let last) = try recovery.recover("x") else { throw Unexpected() }
         #expect(last.images.map(\.name) == ["a", "b"])
@@ -546,17 +501,14 @@ import Testing
     }
 
     @Test func canBeDoneAnyNumberOfTimes() throws {
-        try claim()
+        try leaveClaim()
         for _ in 0..<3 { #expect(try resume().status.counts.new == 2) }
     }
 
     /// The journal has decided on a rename that a stranger's file stands in the way of.
     @Test func overwritesNothing() throws {
-        try claim()
-        _ = try resume()
-        let active = try folders.active()
-        try active.write([1], to: BatchFile.output(0), durably: false)
-        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: false)
+        try begin(.ended(index: 0, .filtered("a")))
+        try folders.active().write([1], to: BatchFile.output(0), durably: false)
         try folders.outbox().write([7], to: "a.png", durably: false)
         for _ in 0..<2 {
             let image = try resume().status.images[0]
@@ -569,8 +521,7 @@ import Testing
 
     /// The manifest was removed from `active`; the one beside the status is the same.
     @Test func takesBackAManifestThatWasRemoved() throws {
-        try claim()
-        _ = try resume()
+        try begin()
         try folders.active().remove("manifest.json")
         #expect(try resume().status.counts.new == 2)
         #expect(try folders.active().read("manifest.json") == Array(Self.text.utf8))
@@ -578,10 +529,7 @@ import Testing
 
     /// Nothing is left to go on with, so that the batch ends.
     @Test(arguments: [true, false]) func endsABatchThatWasRemoved(wholeFolder: Bool) throws {
-        try claim()
-        _ = try resume()
-        try ItemJournal.append(
-            [.ended(index: 0, filtered("a"))], in: folders.active(), durably: false)
+        try begin(.ended(index: 0, .filtered("a")))
         try folders.outbox().remove("manifest.json")
         if wholeFolder {
             try spool.active.removeTree("x")

@@ -14,13 +14,7 @@ import Testing
         _ id: String, _ state: BatchState = .completed, called: String? = nil,
         uid: UInt32? = owner
     ) throws {
-        let status = Status(
-            id: called ?? id,
-            manifest: .init(
-                name: "\(id).json", file: "manifest.json", sha256: "", bytes: 0, uid: uid),
-            state: state,
-            times: .init(received: "", finished: state.isFinal ? Clock.timestamp : nil),
-            images: [ImageStatus(name: "a", source: "a", state: .filtered)])
+        let status = Status(of: called ?? id, state, uid: uid, images: [.filtered("a")])
         try spool.outbox.makeDirectory(FileName(id))
         let folder = try answer(id)
         try folder.write(status.encoded(), to: "status.json", durably: false)
@@ -39,12 +33,8 @@ import Testing
         information.st_uid = uid
         information.st_ctim.tv_sec = Int(Clock.wall - age)
         let file = try #require(ControlFile(FileName("\(id).remove")))
-        return try Removal(spool: spool, durably: true).remove(
-            id, ControlRequest(file, information))
-    }
-
-    private func names(_ folder: Directory) throws -> [String] {
-        try folder.names().map(\.text).sorted()
+        return try Removal.remove(
+            id, ControlRequest(file, information), in: spool, durably: true)
     }
 
     @Test(arguments: [BatchState.completed, .completedWithErrors, .cancelled, .rejected])
@@ -54,10 +44,10 @@ import Testing
         // Retention removes files of others too.
         try answer("x").write([1], to: "notes.txt", durably: false)
         #expect(try remove("x") == .removed(".expired-x"))
-        #expect(try names(spool.outbox) == ["y"])
-        #expect(try names(spool.active) == [".expired-x"])
-        try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
-        #expect(try names(spool.active) == [])
+        #expect(try entries(of: spool.outbox) == ["y"])
+        #expect(try entries(of: spool.active) == [".expired-x"])
+        try clear(".expired-x")
+        #expect(try entries(of: spool.active) == [])
         #expect(try remove("x") == .unusable("there is no such batch"))
     }
 
@@ -66,13 +56,10 @@ import Testing
         try put("x")
         #expect(try remove("x") == .removed(".expired-x"))
         try put("x")
-        guard case .removed(let name) = try remove("x") else {
-            Issue.record("not removed")
-            return
-        }
+        guard case .removed(let name) = try remove("x") else { throw Unexpected() }
         #expect(name.text.hasPrefix(".expired-x."))
         #expect(try Expired(spool: spool, isStopped: { false }).clear() == 2)
-        #expect(try names(spool.active) == [] && names(spool.outbox) == [])
+        #expect(try entries(of: spool.active) == [] && entries(of: spool.outbox) == [])
     }
 
     enum Obstacle: CaseIterable, Sendable {
@@ -127,9 +114,9 @@ import Testing
             try put("x")
             age = 10
         }
-        let before = try (names(spool.outbox), names(spool.active))
+        let before = try (entries(of: spool.outbox), entries(of: spool.active))
         #expect(try remove("x", by: uid, age: age) == obstacle.outcome)
-        #expect(try (names(spool.outbox), names(spool.active)) == before)
+        #expect(try (entries(of: spool.outbox), entries(of: spool.active)) == before)
     }
 
     /// Root, the owner of the spool, and the user that runs the daemon.
@@ -137,7 +124,7 @@ import Testing
         for uid in Set([0, geteuid()]) {
             try put("x")
             #expect(try remove("x", by: uid) == .removed(".expired-x"))
-            try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
+            try clear(".expired-x")
         }
     }
 }

@@ -17,19 +17,7 @@ import Testing
 
     let retry = ControlRecord(.retry, time: "later", uid: 1000)
 
-    private var reopening: Reopening {
-        Reopening(spool: spool, examination: examination, durably: true)
-    }
-
-    private var outbox: Directory { get throws { try Directory("x", in: spool.outbox) } }
-
-    private func filtered(_ name: String) -> ImageStatus {
-        ImageStatus(
-            name: name, source: name, state: .filtered,
-            output: .init(
-                file: "\(name).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
-                depth: 8, channels: 3), attempts: 1)
-    }
+    private var outbox: Directory { get throws { try folders.outbox() } }
 
     /// In a sticky inbox the control file is still there after a restart.
     @Test(arguments: ["7-1.2", nil]) func theSameControlActsOnce(file: String?) throws {
@@ -63,7 +51,7 @@ import Testing
             state: .cancelled, times: .init(received: "r", started: "s", finished: "f"),
             commands: [ControlRecord(.cancel, time: "c", uid: 1000)],
             images: [
-                filtered("a"), failed(ImageStatus(name: "b", source: "b")),
+                .filtered("a"), failed(ImageStatus(name: "b", source: "b")),
                 failed(ImageStatus(name: "c", from: "b")),
                 ImageStatus(name: "d", source: "d", state: .cancelled),
             ])
@@ -78,6 +66,10 @@ import Testing
         try outbox.write(status.encoded(), to: BatchFile.status, durably: false)
         try outbox.write(Array(Self.text.utf8), to: "manifest.json", durably: false)
         try outbox.write([1], to: "a.png", durably: false)
+    }
+
+    private func show(_ status: Status) throws {
+        try outbox.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
     }
 
     private func shown() throws -> Status? {
@@ -111,9 +103,7 @@ import Testing
     @Test func doesAgainWhatFailedOrWasCancelledAndNothingElse() throws {
         try put(finished())
         try check(reopen())
-        #expect(
-            Set(try Directory("x", in: spool.active).names().map(\.text))
-                == ["manifest.json", "journal"])
+        #expect(try entries(of: folders.active()) == ["manifest.json", "journal"])
         #expect(try outbox.read("a.png") == [1])
     }
 
@@ -134,24 +124,20 @@ import Testing
         try put(finished())
         _ = try reopen()
         for _ in 0..<3 {
-            try outbox.write(
-                finished().encoded(), to: BatchFile.status, replacing: true, durably: false)
-            guard case .unfinished(let prepared) = try recovery.recover("x") else {
-                throw Unexpected()
-            }
-            try check(prepared)
+            try show(finished())
+            try check(resume())
         }
     }
 
     @Test func goesOnAfterAStartInMidWork() throws {
         try put(finished())
         _ = try reopen()
-        var done = filtered("b")
+        var done = ImageStatus.filtered("b")
         done.attempts = 3
         try ItemJournal.append(
             [.ended(index: 1, done), .commanded(ControlRecord(.hold, time: "h", uid: 1000))],
-            in: Directory("x", in: spool.active), durably: true)
-        guard case .unfinished(let prepared) = try recovery.recover("x") else { throw Unexpected() }
+            in: folders.active(), durably: true)
+        let prepared = try resume()
         #expect(prepared.control == .held)
         #expect(prepared.status.images.map(\.state) == [.filtered, .filtered, .new, .new])
         #expect(prepared.status.images.map(\.attempts) == [1, 3, 2, 0])
@@ -165,7 +151,7 @@ import Testing
         var status = try reopen().status
         status.state = .completedWithErrors
         status.times.finished = time
-        try outbox.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        try show(status)
         guard case .finished = try recovery.recover("x") else { throw Unexpected() }
         #expect(try spool.active.names().isEmpty)
         #expect(try shown() == status)
@@ -175,7 +161,7 @@ import Testing
 
     @Test func doesAgainAnImageWhoseOutputSomeoneRemoved() throws {
         var status = try finished()
-        status.images = ["a", "b", "c", "d"].map(filtered)
+        status.images = ["a", "b", "c", "d"].map(ImageStatus.filtered)
         try put(status)
         for name in ["b.png", "d.png"] { try outbox.write([1], to: FileName(name), durably: false) }
         #expect(try reopen().status.images.map(\.state) == [.filtered, .filtered, .new, .filtered])
@@ -195,26 +181,27 @@ import Testing
 
     @Test func refusesEverybodyElse() throws {
         try put(finished())
-        guard
-            case .refused(owner: 1000) = try reopening.reopen("x", ControlRecord(.retry, uid: 4242))
-        else { throw Unexpected() }
+        let stranger = ControlRecord(.retry, uid: 4242)
+        guard case .refused(owner: 1000) = try reopening.reopen("x", stranger) else {
+            throw Unexpected()
+        }
         var status = try finished()
         status.manifest.uid = nil
-        try outbox.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
-        guard
-            case .refused(owner: nil) = try reopening.reopen("x", ControlRecord(.retry, uid: 4242))
-        else { throw Unexpected() }
+        try show(status)
+        guard case .refused(owner: nil) = try reopening.reopen("x", stranger) else {
+            throw Unexpected()
+        }
         #expect(try spool.active.names().isEmpty)
     }
 
     @Test func doesNothingWhereNothingIsToBeDone() throws {
         var status = try finished()
-        status.images = ["a", "b", "c", "d"].map(filtered)
+        status.images = ["a", "b", "c", "d"].map(ImageStatus.filtered)
         try put(status)
         for name in ["b", "c", "d"] { try outbox.write([1], to: "\(name).png", durably: false) }
         guard case .nothingToDo = try reopening.reopen("x", retry) else { throw Unexpected() }
         status.state = .rejected
-        try outbox.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        try show(status)
         guard case .isRejected = try reopening.reopen("x", retry) else { throw Unexpected() }
         try spool.active.makeDirectory("x")
         guard case .isInWork = try reopening.reopen("x", retry) else { throw Unexpected() }

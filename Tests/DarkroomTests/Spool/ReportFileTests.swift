@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomDaemon
 @testable import DarkroomSpool
 
-@Suite struct ReportFileTests {
+@Suite final class ReportFileTests: FolderSuite {
     private func report(files count: Int, _ message: String = "") -> InboxReport {
         var report = InboxReport(written: "2026-11-21T08:00:00.000Z")
         // The longest names there are, every byte of which has to be replaced.
@@ -24,16 +24,14 @@ import Testing
     }
 
     @Test func replacesTheReportWhole() throws {
-        let scratch = try ScratchDirectory()
-        let root = try Directory(path: scratch.path)
         for count in [0, 1000, 3] {
-            try ReportFile(root: root).write(report(files: count))
-            #expect(try read(root) == report(files: count))
+            try ReportFile(root: folder).write(report(files: count))
+            #expect(try read(folder) == report(files: count))
         }
         #expect(
-            Set(try root.names()) == [ReportFile<InboxReport>.name, ReportFile<InboxReport>.next])
+            Set(try folder.names()) == [ReportFile<InboxReport>.name, ReportFile<InboxReport>.next])
         // Whoever may read the spool may read it.
-        let mode = try #require(try root.information(of: ReportFile<InboxReport>.name)).st_mode
+        let mode = try #require(try folder.information(of: ReportFile<InboxReport>.name)).st_mode
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("Umask:") })
         let mask = try #require(
@@ -43,47 +41,19 @@ import Testing
 
     /// What the daemon before has left of the next report does not matter.
     @Test func writesOverALeftover() throws {
-        let scratch = try ScratchDirectory()
-        let root = try Directory(path: scratch.path)
-        try root.write(
+        try folder.write(
             [UInt8](repeating: 1, count: 100_000), to: ReportFile<InboxReport>.next, durably: false)
-        try ReportFile(root: root).write(report(files: 1))
-        #expect(try read(root) == report(files: 1))
+        try ReportFile(root: folder).write(report(files: 1))
+        #expect(try read(folder) == report(files: 1))
     }
 
-    /// A file system of its own, as small as the tests need it; nil where this user may mount none.
-    private final class Disk {
-        let scratch: ScratchDirectory
-
-        init?(kilobytes: Int) {
-            guard let scratch = try? ScratchDirectory(),
-                mount("tmpfs", scratch.path, "tmpfs", 0, "size=\(kilobytes)k") == 0
-            else { return nil }
-            self.scratch = scratch
-        }
-
-        deinit { umount2(scratch.path, CInt(MNT_DETACH)) }
-
-        func fill() throws {
-            let root = try Directory(path: scratch.path)
-            let file = try root.create("filler")
-            #expect(throws: FileError.self) {
-                while true {
-                    try file.write([UInt8](repeating: 0, count: 4096), path: "filler")
-                }
-            }
-        }
-    }
-
-    private static let canMount: Bool = Disk(kilobytes: 64) != nil
-
-    @Test(.enabled(if: canMount, "this user may not mount a tmpfs"))
+    @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
     func writesOnAFullDisk() throws {
-        let disk = try #require(Disk(kilobytes: 1024))
-        let root = try Directory(path: disk.scratch.path)
+        let disk = try SmallDisk(kilobytes: 1024)
+        let root = try Directory(path: disk.root.path)
         let file = ReportFile<InboxReport>(root: root)
         try file.write(report(files: 0))
-        try disk.fill()
+        try disk.fill(butFor: 0)
         // More than once, and whatever there is to list.
         for count in [0, 1000, 5, 20, 1000, 0] {
             try file.write(report(files: count, "a message of the usual length, more or less"))
@@ -91,7 +61,7 @@ import Testing
             #expect(found.files.count == min(count, 8))
             #expect(found.total == InboxReason.allCases.count)
         }
-        try root.remove("filler")
+        disk.empty()
         try file.write(report(files: 300))
         #expect(try read(root).files.count == 300)
     }

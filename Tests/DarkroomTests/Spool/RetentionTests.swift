@@ -8,30 +8,20 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomSpool
 
-/// Real folders and made-up times.
-@Suite struct RetentionTests {
+/// Real folders and made-up times. Nothing in the suite changes, so threads may share it.
+@Suite final class RetentionTests: SpoolSuite, @unchecked Sendable {
     static let now = Date(timeIntervalSince1970: 2_000_000_000)
 
-    let scratch: ScratchDirectory
-    let spool: Spool
     let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-    }
 
     /// Makes an entry that was finished `age` seconds before `now`, with a picture of `bytes` bytes.
     private func make(
         _ id: String, age: Double, bytes: Int = 10, state: BatchState = .completed,
         called: String? = nil
     ) throws {
-        let finished = state.isFinal ? Clock.timestamp(Self.now - age) : nil
         let status = Status(
-            id: called ?? id,
-            manifest: .init(name: "\(id).json", file: "manifest.json", sha256: "", bytes: 0),
-            state: state, times: .init(received: "", finished: finished),
-            images: [ImageStatus(name: "a", source: "a", state: .filtered)])
+            of: called ?? id, state, finished: Clock.timestamp(Self.now - age),
+            images: [.filtered("a")])
         try spool.outbox.makeDirectory(FileName(id))
         let folder = try entry(id)
         try folder.write(status.encoded(), to: "status.json", durably: false)
@@ -41,25 +31,26 @@ import Testing
 
     /// As if the status had been written when it says that it was.
     private func touch(_ id: String, _ age: Double) {
-        let second = Int(Self.now.timeIntervalSince1970 - age)
-        let times = [timespec(tv_sec: second, tv_nsec: 0), timespec(tv_sec: second, tv_nsec: 0)]
-        #expect(utimensat(AT_FDCWD, "\(spool.outbox.path)/\(id)/status.json", times, 0) == 0)
+        setTimes(
+            of: "\(spool.outbox.path)/\(id)/status.json",
+            to: Int(Self.now.timeIntervalSince1970 - age))
     }
 
     private func entry(_ id: String) throws -> Directory {
         try Directory(FileName(id), in: spool.outbox)
     }
 
-    private func ids() throws -> [String] { try spool.outbox.names().map(\.text).sorted() }
+    private func ids() throws -> Set<String> { try entries(of: spool.outbox) }
 
     @discardableResult
     private func sweep(
         age: Double = 0, bytes: Int = 0, stopped: @escaping @Sendable () -> Bool = { false },
         tell: @escaping (FileName, String) -> Void = { _, _ in }
     ) throws -> Retention.Outcome {
+        var limits = Retention.Limits()
+        (limits.age, limits.bytes) = (age, bytes)
         let retention = Retention(
-            spool: spool, limits: .init(age: age, bytes: bytes), durably: true, log: log,
-            isStopped: stopped, tell: tell)
+            spool: spool, limits: limits, durably: true, log: log, isStopped: stopped, tell: tell)
         return try retention.sweep(now: Self.now)
     }
 
@@ -160,10 +151,8 @@ import Testing
         try entry("holds").makeDirectory("folder")
         try make("timeless", age: 100)
         try entry("timeless").write(
-            Status(
-                id: "timeless", manifest: .init(name: "", file: "", sha256: "", bytes: 0),
-                state: .completed, times: .init(received: "")
-            ).encoded(), to: "status.json", replacing: true, durably: false)
+            Status(of: "timeless", finished: nil).encoded(), to: "status.json", replacing: true,
+            durably: false)
         touch("timeless", 100)
         let before = try ids()
         for limits in [(60.0, 0), (0, 1)] {
@@ -224,8 +213,8 @@ import Testing
                 }
             }
         }
-        #expect(Set(try ids()) == opened.withLock { $0 })
-        #expect(Set(try spool.active.names().map(\.text)) == opened.withLock { $0 })
+        #expect(try ids() == opened.withLock { $0 })
+        #expect(try entries(of: spool.active) == opened.withLock { $0 })
     }
 
     // MARK: Leftovers

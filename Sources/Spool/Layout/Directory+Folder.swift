@@ -1,0 +1,23 @@
+import DarkroomAnswer
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+extension Directory {
+    /// Creates a folder, unless its name exists. Returns whether it did.
+    @discardableResult
+    func makeIfMissing(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Bool {
+        do {
+            try makeDirectory(name, mode: mode)
+            return true
+        } catch  where error.errno == .fileExists {
+            return false
+        }
+    }
+
+    /// Opens the folder `name` in this one, and creates it if it is missing.
+    func folder(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Directory {
+        try makeIfMissing(name, mode: mode)
+        return try Directory(name, in: self)
+    }
+}
