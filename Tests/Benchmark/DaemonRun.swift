@@ -60,7 +60,7 @@ final class DaemonRun {
         guard status.counts.filtered == count else {
             throw BenchmarkError("the daemon has not filtered all pictures: \(status.counts)")
         }
-        try FileManager.default.removeItem(at: spool.root.appending(path: "outbox/\(id)"))
+        try spool.remove("outbox/\(id)")
         return (seconds, status.images.reduce(0) { $0 + ($1.output?.bytes ?? 0) })
     }
 

@@ -10,8 +10,8 @@ import Testing
 
     /// One large picture, one small one, and one that fails.
     private static func drop(_ fixture: DaemonFixture, page: Bool? = true) throws {
-        try Data(Starfield.png(width: 1000, height: 700, seed: 3)).write(
-            to: fixture.documents.url.appending(path: "large.png"))
+        try fixture.documents.write(
+            Starfield.png(width: 1000, height: 700, seed: 3), to: "large.png")
         var manifest: [String: Any] = [
             "filters": ["flop"],
             "images": [
@@ -115,8 +115,7 @@ import Testing
         try Self.check(fixture, try await fixture.spool.finish("x", daemon))
         #expect(try await daemon.stop() == .exited(0))
 
-        try Data(DaemonFixture.picture).write(
-            to: fixture.documents.url.appending(path: "none.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "none.png")
         try fixture.spool.drop("x.retry", "")
         if let point {
             let dying = try DaemonProcess(
@@ -166,11 +165,10 @@ import Testing
     /// What the commands write, the daemon does.
     @Test func theCommandAsksForIt() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
-        let made = try await fixture.client("make", "--page", fixture.url("0.png"))
-        #expect(made.exit == 0 && made.output.contains("\"page\""))
-        let submitted = try await fixture.client(
-            "submit", "--page", "--name", "x", "--wait", fixture.url("0.png"))
-        #expect(submitted.exit == 0)
+        try await fixture.client("make", "--page", fixture.url("0.png")).shows(
+            exit: 0, output: .has("\"page\""))
+        try await fixture.client("submit", "--page", "--name", "x", "--wait", fixture.url("0.png"))
+            .shows(exit: 0)
         #expect(fixture.spool.exists("\(Self.page)/index.html"))
         #expect(try await daemon.stop() == .exited(0))
     }
@@ -191,8 +189,7 @@ import Testing
             let maker = PNGMaker(
                 width: picture.width, height: picture.height, colourType: .rgb, depth: 8,
                 samples: samples)
-            try Data(maker.encoded).write(
-                to: fixture.documents.url.appending(path: "\(picture.name).png"))
+            try fixture.documents.write(maker.encoded, to: "\(picture.name).png")
         }
         let daemon = try await fixture.run()
         try fixture.drop(

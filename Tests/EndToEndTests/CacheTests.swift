@@ -74,7 +74,7 @@ import Testing
 
         // Another file under the same name is seen.
         let other = Starfield.png(width: 40, height: 30, seed: 9)
-        try Data(other).write(to: fixture.documents.url.appending(path: "0.png"))
+        try fixture.documents.write(other, to: "0.png")
         try drop("three", fixture.url("0.png"))
         #expect(try await finish("three", second) == "stored")
         let status = try #require(try fixture.spool.status(of: "three"))

@@ -11,7 +11,7 @@ import Testing
     private func begin(_ clock: ShiftedClock) async throws -> (DaemonFixture, DaemonProcess) {
         let fixture = try DaemonFixture()
         let daemon = try await run(fixture, clock)
-        try Data([1]).write(to: fixture.spool.root.appending(path: "tmp/upload"))
+        try fixture.spool.write([1], to: "tmp/upload")
         try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
         try await fixture.complete("kept", daemon)
         try await daemon.waitUntil("the first look at the clock") { _ in

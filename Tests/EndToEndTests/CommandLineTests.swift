@@ -60,7 +60,7 @@ import Testing
     @Test func warnsOfWhatTheServiceDoesNotSee() async throws {
         let scratch = try ScratchDirectory()
         for folder in ["bin", "pictures", "bound"] {
-            try FileManager.default.makeFolder(at: scratch.url.appending(path: folder))
+            try scratch.makeFolder(folder)
         }
         let systemctl = scratch.path + "/bin/systemctl"
         try """

@@ -243,7 +243,7 @@ import Testing
         #expect(again.state == .completedWithErrors)
         #expect(try again.image("bad").attempts == 2)
 
-        try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: "late.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "late.png")
         try await waitUntilConsumed(fixture, daemon, "x.retry")
         try await daemon.waitUntil("active/x to be cleared") { _ in
             !fixture.spool.exists("active/x")

@@ -13,7 +13,7 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 3)
         root = try ScratchDirectory()
-        try FileManager.default.makeFolder(at: root.url.appending(path: "web"))
+        try root.makeFolder("web")
     }
 
     private var spool: SpoolFixture { fixture.spool }
@@ -24,7 +24,7 @@ import Testing
     ) async throws -> DaemonProcess {
         try await fixture.run(
             ["deliver.roots": "[\(root.path)]"].merging(settings) { $1 },
-            environment: fault.map { [FaultPoint.variable: $0.rawValue] } ?? [:])
+            environment: fault?.environment ?? [:])
     }
 
     private func drop(

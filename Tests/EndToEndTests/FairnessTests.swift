@@ -185,7 +185,7 @@ import Testing
         init(_ fixture: DaemonFixture, holdsAll: Bool = false) throws {
             self.fixture = fixture
             let picture = PNGMaker.black(width: 6000, height: 6000, colourType: .rgb, depth: 8)
-            try Data(picture).write(to: fixture.documents.url.appending(path: "large.png"))
+            try fixture.documents.write(picture, to: "large.png")
             let blur = ["blur": ["sigma": 20]]
             filters =
                 [[String: [String: Int]]](repeating: blur, count: 40)

@@ -35,7 +35,7 @@ import Testing
         let fixture = try DaemonFixture(pictures: 0)
         let roots = try ScratchDirectory()
         let pictures = (1...4).map { Starfield.png(width: 20, height: 10, seed: UInt64($0)) }
-        try Data(pictures[3]).write(to: roots.url.appending(path: "a.png"))
+        try roots.write(pictures[3], to: "a.png")
         let daemon = try await fixture.run(["sources.roots": "[\(roots.path)]"])
         let path = roots.path + "/a.png"
         for index in 0..<3 {
@@ -173,9 +173,9 @@ import Testing
         let first = try await fixture.spool.finish("job", daemon)
         #expect(first.images.map(\.state) == [.filtered, .failed, .filtered, .failed])
         // Another picture of the same relative path is not the one that was sent.
-        try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: "1.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "1.png")
         // What an absolute path names in the roots can be filtered again.
-        try FileManager.default.removeItem(atPath: fixture.spool.path + "/outbox/job/c.png")
+        try fixture.spool.remove("outbox/job/c.png")
         try fixture.spool.drop("job.retry", "")
         let second = try await fixture.spool.waitForStatus(of: "job", daemon, "ended again") {
             $0.state.isFinal && $0.retries == 1
@@ -222,7 +222,7 @@ import Testing
 
     @Test(arguments: points) func aCrashLosesNothing(point: FaultPoint) async throws {
         let fixture = try DaemonFixture(pictures: 0)
-        let first = try await fixture.run(environment: [FaultPoint.variable: point.rawValue])
+        let first = try await fixture.run(environment: point.environment)
         try fixture.dropFolder(
             "job", images: [("a", "a.png"), ("b", "/x/y/b.png")], pictures: ["a.png", "x/y/b.png"])
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
@@ -299,7 +299,7 @@ import Testing
         let arguments = DaemonProcess.arguments(spool: spool)
         let first = try DaemonProcess(
             arguments: arguments,
-            environment: [FaultPoint.variable: FaultPoint.claimMoved.rawValue],
+            environment: FaultPoint.claimMoved.environment,
             user: Self.daemonUser)
         try await first.says(" watches ")
         try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
@@ -363,7 +363,7 @@ extension DaemonFixture {
     @discardableResult
     func makeFolder(_ name: String, files: [(path: String, bytes: [UInt8])]) throws -> String {
         let folder = "tmp/\(name)"
-        try FileManager.default.makeFolder(at: spool.root.appending(path: folder))
+        try spool.makeFolder(folder)
         for (path, bytes) in files { try write(bytes, to: "\(name)/\(path)") }
         return folder
     }

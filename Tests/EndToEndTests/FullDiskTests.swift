@@ -75,7 +75,7 @@ struct FullDiskTests {
         let fixture = try DaemonFixture(pictures: 0, spool: SpoolFixture(root: disk.root))
         let picture = Starfield.png(width: 400, height: 300, seed: 5)
         for index in 0..<8 {
-            try Data(picture).write(to: fixture.documents.url.appending(path: "\(index).png"))
+            try fixture.documents.write(picture, to: "\(index).png")
         }
         let daemon = try await fixture.run()
         // How large an output is, and how much the rest takes.
@@ -94,7 +94,7 @@ struct FullDiskTests {
         let fixture = try DaemonFixture(pictures: 2, spool: SpoolFixture(root: disk.root))
         try fixture.spool.makeFolders()
         for folder in ["active", "outbox"] {
-            try FileManager.default.makeFolder(at: disk.root.appending(path: folder))
+            try disk.makeFolder(folder)
         }
         try fixture.dropWhenFull(["first"], disk)
         let daemon = try await fixture.run()
@@ -148,8 +148,8 @@ struct FullDiskTests {
     /// A file above the largest that the process may write is that image's trouble and nobody else's.
     @Test func failsAnImageThatIsLargerThanAFileMayBe() async throws {
         let fixture = try DaemonFixture(pictures: 1)
-        try Data(Starfield.png(width: 400, height: 300, seed: 3)).write(
-            to: fixture.documents.url.appending(path: "large.png"))
+        try fixture.documents.write(
+            Starfield.png(width: 400, height: 300, seed: 3), to: "large.png")
         let daemon = try await fixture.run()
         try daemon.limit("fsize", to: 32 << 10)
         try fixture.drop(
@@ -173,9 +173,7 @@ struct FullDiskTests {
         _ = try await fixture.spool.waitForStatus(of: "gone", daemon, filtered: 3)
         // At one blow. File by file, an image could fail for the want of its own file before all are gone, and what
         // the daemon writes meanwhile would be in the way.
-        try FileManager.default.moveItem(
-            at: fixture.spool.root.appending(path: "active/gone"),
-            to: fixture.spool.root.appending(path: "elsewhere"))
+        try fixture.spool.move("active/gone", to: "elsewhere")
         let status = try await fixture.spool.finish("gone", daemon)
         #expect(status.state == .completedWithErrors)
         #expect(status.counts.filtered >= 3 && status.counts.failed > 0)
@@ -233,13 +231,11 @@ extension DaemonFixture {
     fileprivate func dropWhenFull(_ ids: [String], _ disk: SmallDisk) throws {
         let manifest = try Self.json(["images": ["a": url("0.png"), "b": url("1.png")]])
         for id in ids {
-            try Data(manifest.utf8).write(to: spool.root.appending(path: "tmp/\(id)"))
+            try spool.write(manifest, to: "tmp/\(id)")
         }
         try disk.fill(butFor: 0)
         for id in ids {
-            try FileManager.default.moveItem(
-                at: spool.root.appending(path: "tmp/\(id)"),
-                to: spool.root.appending(path: "inbox/\(id).json"))
+            try spool.move("tmp/\(id)", to: "inbox/\(id).json")
         }
     }
 }

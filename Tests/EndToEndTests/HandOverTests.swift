@@ -18,7 +18,7 @@ import Testing
     }()
 
     private static func write(_ bytes: [UInt8], _ name: String, _ fixture: DaemonFixture) throws {
-        try Data(bytes).write(to: fixture.documents.url.appending(path: name))
+        try fixture.documents.write(bytes, to: name)
     }
 
     /// A logo of the format, a picture that is marked with it, and others made of the logo and of each other. Their

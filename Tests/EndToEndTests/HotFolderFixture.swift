@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A hot folder, with a recipe, on the spool of a `DaemonFixture`.
-final class HotFolderFixture: Sendable {
+final class HotFolderFixture: TestFolder {
     let base: DaemonFixture
     /// Holds the configuration, its recipes and the hot folder.
     let scratch: ScratchDirectory
@@ -26,7 +26,7 @@ final class HotFolderFixture: Sendable {
         self.options = options
         self.delivers = delivers
         for name in ["recipes", "scans", "delivered", "done"] {
-            try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
+            try scratch.makeFolder(name)
         }
         try recipe("filters: {resize: 8}\n")
         try "".write(toFile: configuration, atomically: false, encoding: .utf8)
@@ -34,7 +34,8 @@ final class HotFolderFixture: Sendable {
 
     var spool: SpoolFixture { base.spool }
     var configuration: String { "\(scratch.path)/darkroomd.yaml" }
-    var folder: String { "\(scratch.path)/scans" }
+    var folder: String { root.path }
+    var root: URL { scratch.url("scans") }
 
     func recipe(_ text: String, _ name: String = "small") throws {
         try text.write(
@@ -76,16 +77,11 @@ final class HotFolderFixture: Sendable {
         Data(Starfield.png(width: 16, height: 12, seed: UInt64(seed)))
     }
 
-    func path(_ name: String) -> String { "\(folder)/\(name)" }
-
-    func exists(_ name: String) -> Bool { access(path(name), F_OK) == 0 }
-
     /// Renames a picture into the folder.
     func put(_ name: String, _ seed: Int = 1) throws { try put(name, Self.picture(seed)) }
 
     func put(_ name: String, _ bytes: Data) throws {
-        let parts = name.split(separator: "/").dropLast().joined(separator: "/")
-        try FileManager.default.makeFolder(atPath: path(parts))
+        try FileManager.default.makeFolder(at: url(name).deletingLastPathComponent())
         let temporary = "\(scratch.path)/temporary"
         try bytes.write(to: URL(filePath: temporary))
         #expect(rename(temporary, path(name)) == 0)

@@ -12,7 +12,7 @@ import Testing
         let fixture = try HotFolderFixture(originals: originals)
         try fixture.put("a.png", 1)
         try fixture.spool.makeFolders()
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        try fixture.spool.write([], to: "paused")
         var daemon = try await fixture.run()
         try await eventually("a batch") { fixture.records.count == 1 ? true : nil }
         let changed = Data(HotFolderFixture.picture(1).reversed())
@@ -52,18 +52,16 @@ import Testing
         let fixture = try HotFolderFixture(originals: "move")
         for (seed, name) in ["a.png", "b.png"].enumerated() { try fixture.put(name, seed) }
         try fixture.spool.makeFolders()
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
-        let first = try await fixture.run(environment: [
-            FaultPoint.variable: FaultPoint.finalStatusStaged.rawValue
-        ])
+        try fixture.spool.write([], to: "paused")
+        let first = try await fixture.run(environment: FaultPoint.finalStatusStaged.environment)
         let id = try await eventually("an answer") { fixture.spool.list("outbox").first }
         // Something that is no file has its name.
         let name = "outbox/\(id)/a.original.png"
-        try FileManager.default.makeFolder(at: fixture.spool.root.appending(path: name))
+        try fixture.spool.makeFolder(name)
         first.send(SIGUSR2)
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         #expect(fixture.spool.exists("outbox/\(id)/b.original.png"))
-        try FileManager.default.removeItem(at: fixture.spool.root.appending(path: name))
+        try fixture.spool.remove(name)
         let second = try await fixture.run()
         _ = try await fixture.expectAnswers(["a.png", "b.png"], second)
         try await fixture.waitForNoRecords(second)

@@ -248,7 +248,7 @@ import Testing
         let fixture = try HotFolderFixture(originals: "remove")
         try fixture.put("a.png", 1)
         try fixture.spool.makeFolders()
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        try fixture.spool.write([], to: "paused")
         let daemon = try await fixture.run()
         try await eventually("a batch") { fixture.records.count == 1 ? true : nil }
         try fixture.put("a.png", 2)
@@ -268,12 +268,10 @@ import Testing
         try fixture.put("a.png", 1)
         #expect(try await fixture.die(at: "final-status-synced") == .killed(signal: SIGKILL))
         for id in fixture.spool.list("outbox") {
-            try FileManager.default.removeItem(
-                at: fixture.spool.root.appending(path: "outbox/\(id)"))
+            try fixture.spool.remove("outbox/\(id)")
         }
         for id in fixture.spool.list("active") {
-            try FileManager.default.removeItem(
-                at: fixture.spool.root.appending(path: "active/\(id)"))
+            try fixture.spool.remove("active/\(id)")
         }
         let daemon = try await fixture.run()
         try await daemon.says("because its answer does not exist any more")

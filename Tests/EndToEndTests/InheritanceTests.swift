@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         scratch = try ScratchDirectory()
-        try Data(DaemonFixture.picture).write(to: scratch.url.appending(path: "a.png"))
+        try scratch.write(DaemonFixture.picture, to: "a.png")
     }
 
     /// Runs lines of a shell in which `darkroom` and `darkroomd` are the programs of this build.
@@ -101,7 +101,7 @@ import Testing
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
             os.execv(sys.argv[1], sys.argv[1:])
             """
-        try Data(script.utf8).write(to: scratch.url.appending(path: "ignore.py"))
+        try scratch.write(script, to: "ignore.py")
         let result = try await shell(
             """
             python3 ignore.py '\(try ClientProcess.program())' watch --finished --from-start --spool \
@@ -178,8 +178,8 @@ import Testing
         try await shell(
             "unshare --mount sh -c 'mount -t tmpfs tmpfs /proc && exec \"$@\"' - '\(program)' \(line.arguments)"
         ).expect(exit: line.exit, output: line.output, errors: line.errors)
-        #expect(!FileManager.default.fileExists(atPath: scratch.path + "/s"))
-        #expect(!FileManager.default.fileExists(atPath: scratch.path + "/out"))
+        #expect(!scratch.exists("s"))
+        #expect(!scratch.exists("out"))
     }
 
     // MARK: Many mounts

@@ -92,8 +92,7 @@ struct IntakeTurnsTests {
         try fixture.drop("done", images: [("p", fixture.url("0.png"))])
         try await fixture.complete("done", before)
         #expect(try await before.stop() == .exited(0))
-        try FileManager.default.removeItem(
-            at: fixture.spool.root.appending(path: "outbox/done/p.png"))
+        try fixture.spool.remove("outbox/done/p.png")
 
         let text = try DaemonFixture.json(["images": ["p": fixture.url("0.png")]])
         let daemon = try await full(fixture, paused: text)

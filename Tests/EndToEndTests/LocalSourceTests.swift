@@ -30,7 +30,7 @@ import Testing
             ("cut", Array(large.dropLast(20))), ("text", Array("text".utf8)), ("empty", []),
         ]
         for (name, content) in files {
-            try Data(content).write(to: fixture.documents.url.appending(path: "\(name).png"))
+            try fixture.documents.write(content, to: "\(name).png")
         }
         let before = try FileManager.default.attributesOfItem(
             atPath: fixture.documents.path + "/small.png")

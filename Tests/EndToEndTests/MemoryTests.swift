@@ -17,7 +17,7 @@ import Testing
     }
 
     private func drop(_ fixture: DaemonFixture, _ id: String, count: Int) throws {
-        try Data(Self.large).write(to: fixture.documents.url.appending(path: "large.png"))
+        try fixture.documents.write(Self.large, to: "large.png")
         try fixture.drop(
             id,
             [
@@ -52,7 +52,7 @@ import Testing
         try await fixture.complete("first", daemon)
         let idle = try peak(daemon)
         let picture = PNGMaker.black(width: 10_000, height: 10_000, colourType: .rgb, depth: 8)
-        try Data(picture).write(to: fixture.documents.url.appending(path: "large.png"))
+        try fixture.documents.write(picture, to: "large.png")
         let image: [String: Any] = ["name": "large", "source": fixture.url("large.png")]
         try fixture.drop("large", ["images": [image], "filters": ["sepia"]])
         let status = try await fixture.spool.finish("large", daemon, within: .seconds(180))

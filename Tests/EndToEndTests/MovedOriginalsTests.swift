@@ -310,7 +310,7 @@ import Testing
         let fixture = try Self.fixture()
         for (seed, name) in ["a.png", "b.png"].enumerated() { try fixture.put(name, seed) }
         try fixture.spool.makeFolders()
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        try fixture.spool.write([], to: "paused")
         let daemon = try await fixture.run()
         try await eventually("a batch") { fixture.records.count == 1 ? true : nil }
         let changed = Data(HotFolderFixture.picture(0).reversed())

@@ -112,7 +112,7 @@ import Testing
             spool = try SpoolFixture()
             try spool.makeFolders()
             pictures = try ScratchDirectory()
-            try Data(DaemonFixture.picture).write(to: pictures.url.appending(path: "picture.png"))
+            try pictures.write(DaemonFixture.picture, to: "picture.png")
         }
 
         func run() async throws -> DaemonProcess {

@@ -77,8 +77,7 @@ import Testing
     ])
     func aCrashLosesNothing(point: FaultPoint) async throws {
         let fixture = try DaemonFixture(pictures: 0)
-        let first = try await fixture.run(
-            Self.settings, environment: [FaultPoint.variable: point.rawValue])
+        let first = try await fixture.run(Self.settings, environment: point.environment)
         try drop(fixture)
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         let second = try await fixture.run(Self.settings)

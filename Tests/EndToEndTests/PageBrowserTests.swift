@@ -30,8 +30,8 @@ struct PageBrowserTests {
             images.append("- {name: '\(text).x', source: './no \(text.prefix(20)).png'}")
         }
         try fixture.write("images:\n" + images.joined(separator: "\n") + "\n", to: "m.yaml")
-        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
-        #expect(try await fixture.darkroom("page", "out").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out --quiet").exit == 3)
+        #expect(try await fixture.end("page out").exit == 0)
         return "file://" + fixture.url("out-page/index.html").path
     }
 
@@ -112,13 +112,11 @@ struct PageBrowserTests {
         for path in ["../small.png", "/etc/passwd", "..", "//h/x.png"] {
             var altered = status
             altered.images[0].output?.file = path
-            try Data(altered.encoded()).write(to: fixture.url("out/status.json"))
-            let refused = try await fixture.darkroom("page", "out")
-            #expect(refused.exit == 74 && refused.errors.contains("status.json"), "\(refused)")
+            try fixture.write(altered.encoded(), to: "out/status.json")
+            try await fixture.end("page out").shows(exit: 74, errors: .has("status.json"))
         }
-        try Data(status.encoded()).write(to: fixture.url("out/status.json"))
-        let made = try await fixture.darkroom("page", "out")
-        #expect(made.exit == 0, "\(made)")
+        try fixture.write(status.encoded(), to: "out/status.json")
+        try await fixture.end("page out").shows(exit: 0)
         #expect(fixture.list("out-page/previews") == [])
         let url = "file://" + fixture.url("out-page/index.html").path
         let folder = "file://" + fixture.scratch.path
@@ -323,8 +321,8 @@ struct PageBrowserTests {
             \(missing.joined(separator: "\n"))
 
             """, to: "m.yaml")
-        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
-        #expect(try await fixture.darkroom("page", "out").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out --quiet").exit == 3)
+        #expect(try await fixture.end("page out").exit == 0)
         let url = "file://" + fixture.url("out-page/index.html").path
         try await Browser.use { browser in
             try browser.send("Emulation.setScriptExecutionDisabled", ["value": true])

@@ -110,7 +110,7 @@ import Testing
         let lost = fixture.spool.root.appending(path: "outbox/slow/progress.json")
         try FileManager.default.removeItem(at: lost)
         // While it is paused, no image can be done again.
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        try fixture.spool.write([], to: "paused")
         let second = try await fixture.run(["downloads.concurrency": "32"])
         let anew = try await waitForProgress(fixture, "slow", second, "its former images") {
             $0.counts.filtered >= left.counts.filtered

@@ -117,12 +117,12 @@ import Testing
             let status = try await ClientProcess.end(["status"], spool: fixture.spool.path)
             return status.output.contains("  results  3 of 9 copied, ") ? true : nil
         }
-        let verified = try await ClientProcess.end(
+        try await ClientProcess.end(
             [
                 "verify", "two", "--again", "--set", "sources.roots=[\(folder.path)/pictures]",
                 "--set", "downloads.allowNetworks=[127.0.0.0/8]",
-            ], spool: fixture.spool.path)
-        #expect(verified.exit == 0, "\(verified)")
+            ], spool: fixture.spool.path
+        ).shows(exit: 0)
         #expect(try await daemon.stop() == .exited(0))
 
         // After a restart, too.
@@ -136,8 +136,8 @@ import Testing
         let daemon = try await run()
         let first = try await finish("one", daemon)
         for (name, seed) in [("small.png", 8), ("large.png", 9)] {
-            try Data(Starfield.png(width: 400, height: 300, seed: UInt64(seed))).write(
-                to: folder.url.appending(path: "pictures/\(name)"))
+            try folder.write(
+                Starfield.png(width: 400, height: 300, seed: UInt64(seed)), to: "pictures/\(name)")
         }
         let second = try await finish("two", daemon)
         #expect(stored(second) == ["url"])
@@ -253,7 +253,7 @@ import Testing
 
     /// By default it is beside the download cache.
     @Test func isInTheFolderOfTheCache() async throws {
-        try FileManager.default.makeFolder(at: folder.url.appending(path: "c"))
+        try folder.makeFolder("c")
         let daemon = try await fixture.run(
             ["results.maxBytes": "1MiB"], environment: ["CACHE_DIRECTORY": folder.path + "/c"])
         try await daemon.says("Results are kept in \(folder.path)/c/results, up to ")

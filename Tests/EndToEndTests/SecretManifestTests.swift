@@ -112,8 +112,7 @@ import Testing
 
         #expect(try await daemon.stop() == .exited(0))
         try fixture.expectNoSecrets(daemon, in: "outbox/x/manifest.\(form.ending)")
-        try Data(DaemonFixture.picture).write(
-            to: fixture.documents.url.appending(path: "late.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "late.png")
         daemon = try await fixture.run(["metrics.textfile": metrics])
         try fixture.spool.drop("x.retry", "")
         _ = try await fixture.spool.waitForStatus(of: "x", daemon, "ended again") {
@@ -243,7 +242,7 @@ import Testing
             try fixture.spool.bytes("\(kept)/manifest.json")
                 == fixture.spool.bytes("outbox/x/manifest.json"))
         // A retry needs the pictures, and not that manifest.
-        try FileManager.default.removeItem(atPath: fixture.spool.path + "/outbox/x/b.png")
+        try fixture.spool.remove("outbox/x/b.png")
         try fixture.spool.drop("x.retry", "")
         _ = try await fixture.spool.waitForStatus(of: "x", daemon, "ended again") {
             $0.state == .completed && $0.retries == 1
@@ -325,30 +324,27 @@ import Testing
     func aMemberOfTheGroupMayVerify() async throws {
         let (fixture, daemon) = try await answersOfAMember()
         let work = try work()
-        let whole = try await client(["verify", "shown"], fixture, work.path)
-        #expect(whole.exit == 0 && whole.errors == "", "\(whole)")
-        let unreadable = try await client(["verify", "closed"], fixture, work.path)
-        #expect(unreadable.exit == 65, "\(unreadable)")
-        #expect(
-            unreadable.output
-                == "manifest.json: unreadable: ./outbox/closed/manifest.json: cannot open: Permission denied\n"
+        try await client(["verify", "shown"], fixture, work.path).shows(exit: 0, errors: .nothing)
+        try await client(["verify", "closed"], fixture, work.path).shows(
+            exit: 65,
+            output:
+                "manifest.json: unreadable: ./outbox/closed/manifest.json: cannot open: Permission denied\n"
         )
         let again = ["--again", "--set", "downloads.allowNetworks=[127.0.0.0/8]"]
         let shown = try await client(["verify", "shown"] + again, fixture, work.path)
-        #expect(
-            shown.output.contains(
+        shown.shows(
+            exit: 65,
+            output: .has(
                 "a.png: fails: it cannot be made anew: the manifest beside the outputs has *** for a part of its URL; "
-                    + "only the daemon's user and root can do it"), "\(shown)")
-        #expect(shown.exit == 65)
+                    + "only the daemon's user and root can do it"))
         let closed = try await client(["verify", "closed"] + again, fixture, work.path)
-        #expect(closed.exit == 77, "\(closed)")
-        #expect(closed.errors.contains("manifest.json"), "\(closed)")
+        closed.shows(exit: 77, errors: .has("manifest.json"))
         // Nobody has asked the origin with *** in these places.
         let asked = try fixture.origin.requests()
         #expect(!asked.contains { $0.path.contains("***") } && asked.count == 4)
         for id in ["shown", "closed"] {
-            let result = try await client(["verify", id] + again, fixture, work.path, user: nil)
-            #expect(result.exit == 0 && result.errors == "", "\(result)")
+            try await client(["verify", id] + again, fixture, work.path, user: nil).shows(
+                exit: 0, errors: .nothing)
         }
         #expect(try await daemon.stop() == .exited(0))
     }
@@ -358,27 +354,24 @@ import Testing
     func aRetryWithoutTheExactManifestSaysWhatToDo() async throws {
         let (fixture, daemon) = try await answersOfAMember()
         let work = try work()
-        try FileManager.default.removeItem(atPath: fixture.spool.path + "/private/shown.json")
+        try fixture.spool.remove("private/shown.json")
         let reason =
             "the copy of its manifest has *** for users, passwords and queries of URLs, and the exact one is gone from "
             + "the spool; submit the manifest again [manifest-redacted]"
-        let root = try await client(["retry", "shown"], fixture, work.path, user: nil)
-        #expect(root.exit == 1 && root.output == "")
-        #expect(root.errors == "darkroom: shown cannot be repeated: \(reason)\n")
+        try await client(["retry", "shown"], fixture, work.path, user: nil).shows(
+            exit: 1, output: .nothing,
+            errors: "darkroom: shown cannot be repeated: \(reason)\n")
         try await daemon.says(reason)
         // A member may not look into the folder.
-        let member = try await client(["retry", "shown"], fixture, work.path)
-        #expect(member.exit == 1 && member.output == "")
-        #expect(
-            member.errors.hasPrefix(
+        try await client(["retry", "shown"], fixture, work.path).shows(
+            exit: 1, output: .nothing,
+            errors: .begins(
                 "darkroom: shown was not repeated. If the exact manifest is gone from the spool, submit it again: "
-            ),
-            "\(member)")
+            ))
         let status = try #require(try fixture.spool.status(of: "shown"))
         #expect(status.retries == nil && status.state == .completedWithErrors)
         // The other one has the exact manifest in its answer.
-        try Data(DaemonFixture.picture).write(
-            to: fixture.documents.url.appending(path: "late.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "late.png")
         try await client(["retry", "closed", "--wait"], fixture, work.path).expect(
             exit: 0, output: "closed is reopened\n")
         #expect(try await daemon.stop() == .exited(0))

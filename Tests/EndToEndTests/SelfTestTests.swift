@@ -63,7 +63,7 @@ import Testing
             cat said
             exit 0
             """
-        let result = try await fixture.darkroom("--version", before: words)
+        let result = try await fixture.end("--version", before: words)
         #expect(
             result.output.contains("ok       a daemon works correctly without kills"), "\(result)")
         let missing = [

@@ -15,7 +15,7 @@ import Testing
         roots = try ScratchDirectory()
         try Self.write(3, to: roots.url.appending(path: "scan.tif"))
         try Self.write(1, to: roots.url.appending(path: "note.tif"))
-        try Data(DaemonFixture.picture).write(to: roots.url.appending(path: "photo.png"))
+        try roots.write(DaemonFixture.picture, to: "photo.png")
     }
 
     private static func write(_ pages: Int, to url: URL) throws {
@@ -57,8 +57,7 @@ import Testing
         // Two of the three pages come back, and another two of a file that had one.
         try Self.write(2, to: scan)
         try Self.write(2, to: roots.url.appending(path: "note.tif"))
-        try FileManager.default.removeItem(
-            at: fixture.spool.root.appending(path: "outbox/x/note.png"))
+        try fixture.spool.remove("outbox/x/note.png")
         _ = try await fixture.client("retry", "x", "--wait")
         status = try await fixture.spool.finish("x", daemon)
         #expect(status.retries == 1 && status.images.map(\.name) == Self.names)
@@ -120,8 +119,8 @@ import Testing
                 == [30, 30, 20])
         // What the command says beforehand.
         try fixture.write(Self.manifest, to: "pages.yaml")
-        let check = try await fixture.client("check", "pages.yaml")
-        #expect(check.exit == 0 && check.output == "pages.yaml: 5 images\n", "\(check)")
+        try await fixture.client("check", "pages.yaml").shows(
+            exit: 0, output: "pages.yaml: 5 images\n")
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -162,20 +161,18 @@ import Testing
                 == [10, 20, 30])
         try fixture.checkOutcome(and: ["sources.json"])
         // The next run counts again.
-        try FileManager.default.removeItem(at: fixture.url("out/book-2.png"))
+        try fixture.remove("out/book-2.png")
         try Self.write(2, to: fixture.url("scan.tif"))
-        let next = try await fixture.begin(["m.yaml", "-o", "out", "--quiet", "--prune"]).result()
-        #expect(next.exit == 0, "\(next)")
+        try await fixture.begin(["m.yaml", "-o", "out", "--quiet", "--prune"]).result().shows(
+            exit: 0)
         #expect(
             try fixture.status()?.images.map(\.name) == [
                 "scan-1", "scan-2", "small", "book-1", "book-2",
             ])
         #expect(try grays([fixture.url("out/book-2.png")]) == [20])
         #expect(!fixture.exists("out/book-3.png"))
-        let verified = try await fixture.darkroom("verify", "out")
-        #expect(verified.exit == 0, "\(verified)")
-        let pictures = try await fixture.darkroom(
-            "run", "scan.tif", "--pages", "all", "-o", "pictures", "--quiet")
+        try await fixture.end("verify out").shows(exit: 0)
+        let pictures = try await fixture.end("run scan.tif --pages all -o pictures --quiet")
         #expect(pictures.exit == 0, "\(pictures)")
         #expect(try fixture.status("pictures")?.images.map(\.name) == ["scan-1", "scan-2"])
     }
@@ -194,24 +191,20 @@ import Testing
         }
         try Self.write(3, to: fixture.url("scan.tif"))
         for number in 1...3 {
-            let result = try await fixture.begin(
-                ["m.yaml", "-o", "out", "--quiet", "--retry", "--shard", "\(number)/3"]
-            ).result()
-            #expect(result.exit == 0, "\(result)")
+            try await fixture.begin([
+                "m.yaml", "-o", "out", "--quiet", "--retry", "--shard", "\(number)/3",
+            ]).result().shows(exit: 0)
         }
-        let merged = try await fixture.darkroom("merge", "out")
-        #expect(merged.exit == 0, "\(merged)")
+        try await fixture.end("merge out").shows(exit: 0)
         #expect(try fixture.status()?.images.map(\.name) == Self.runNames)
         #expect(fixture.list("out") == fixture.list("whole"))
         #expect(try fixture.bytes("out/sources.json") == fixture.bytes("whole/sources.json"))
         for words in [["verify", "out"], ["verify", "whole", "--again"]] {
-            let verified = try await ClientProcess.end(words, folder: fixture.scratch.path)
-            #expect(verified.exit == 0, "\(verified)")
+            try await fixture.end(words).shows(exit: 0)
         }
         // Without the record, nobody knows what the images are.
-        try FileManager.default.removeItem(at: fixture.url("out/.darkroom/sources.json"))
-        let lost = try await fixture.darkroom("merge", "out")
-        #expect(lost.exit == 65 && lost.errors.contains("sources.json is gone"), "\(lost)")
+        try fixture.remove("out/.darkroom/sources.json")
+        try await fixture.end("merge out").shows(exit: 65, errors: .has("sources.json is gone"))
     }
 
     /// In the next night, the file has other pages: the first shard that is run again counts for all.
@@ -219,13 +212,11 @@ import Testing
         let fixture = try Self.runFixture()
         func night() async throws {
             for number in [2, 1, 3] {
-                let result = try await fixture.begin(
-                    ["m.yaml", "-o", "out", "--quiet", "--shard", "\(number)/3"]
-                ).result()
-                #expect(result.exit == 0, "\(result)")
+                try await fixture.begin([
+                    "m.yaml", "-o", "out", "--quiet", "--shard", "\(number)/3",
+                ]).result().shows(exit: 0)
             }
-            let merged = try await fixture.darkroom("merge", "out", "--prune")
-            #expect(merged.exit == 0, "\(merged)")
+            try await fixture.end("merge out --prune").shows(exit: 0)
         }
         try await night()
         try Self.write(pages, to: fixture.url("scan.tif"))
@@ -234,8 +225,7 @@ import Testing
         #expect(try fixture.digests("out") == fixture.digests("whole"))
         #expect(fixture.list("out") == fixture.list("whole"))
         #expect(try fixture.bytes("out/sources.json") == fixture.bytes("whole/sources.json"))
-        let verified = try await fixture.darkroom("verify", "out")
-        #expect(verified.exit == 0, "\(verified)")
+        try await fixture.end("verify out").shows(exit: 0)
     }
 
     /// Many first shards at once.
@@ -245,13 +235,11 @@ import Testing
             try fixture.begin(["m.yaml", "-o", "out", "--quiet", "--shard", "\($0)/6"])
         }
         for run in runs {
-            let result = try await run.result()
-            #expect(result.exit == 0, "\(result)")
+            try await run.result().shows(exit: 0)
         }
         let left = fixture.list("out/.darkroom").filter { !$0.hasPrefix("shard-") }
         #expect(left == ["manifest.yaml", "plan.json", "plan.lock", "sources.json"])
-        let merged = try await fixture.darkroom("merge", "out")
-        #expect(merged.exit == 0, "\(merged)")
+        try await fixture.end("merge out").shows(exit: 0)
     }
 
     @Test func filterTakesAPage() async throws {
@@ -262,7 +250,7 @@ import Testing
             result.expect(exit: 0)
             #expect(try grays([fixture.url("p.png")]) == [UInt8(10 * page)])
         }
-        let first = try await fixture.darkroom("filter", "scan.tif", "-o", "p.png")
+        let first = try await fixture.end("filter scan.tif -o p.png")
         first.expect(
             exit: 0,
             errors: "scan.tif: warning: it has 3 pages: page 1 is used; pages: all uses each\n")
@@ -300,8 +288,7 @@ import Testing
 
     @Test(arguments: refusals) func refuses(line: CommandLineCase) async throws {
         let fixture = try Self.runFixture()
-        let result = try await ClientProcess.end(
-            line.words.split(separator: " ").map(String.init), folder: fixture.scratch.path)
+        let result = try await fixture.end(line.words)
         result.expect(exit: line.exit, errors: line.errors)
         #expect(!fixture.exists("out") && !fixture.exists("p.png"))
     }

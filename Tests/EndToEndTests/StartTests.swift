@@ -52,7 +52,7 @@ import Testing
     {
         let spool = try SpoolFixture()
         let pictures = try ScratchDirectory()
-        try Data(DaemonFixture.picture).write(to: pictures.url.appending(path: "a.png"))
+        try pictures.write(DaemonFixture.picture, to: "a.png")
         let cache = try ScratchDirectory()
         let daemon = try DaemonProcess(
             arguments: DaemonProcess.arguments(

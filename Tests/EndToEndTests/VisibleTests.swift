@@ -104,8 +104,7 @@ import Testing
             "Idle; 0 batches finished since the start; 2 files in the inbox cannot be taken "
                 + "(2 picture)")
         for name in ["IMG_0001.jpg", "b.HEIC"] {
-            try FileManager.default.removeItem(
-                at: fixture.spool.root.appending(path: "inbox/\(name)"))
+            try fixture.spool.remove("inbox/\(name)")
         }
         try await daemon.waitUntil("the end of it") {
             $0.statusText == "Idle; 0 batches finished since the start"
@@ -252,7 +251,7 @@ import Testing
         try await daemon.waitUntil("the failure") { $0.outputText.contains("cannot be written: ") }
         try FileManager.default.makeFolder(at: folder)
         try await daemon.waitUntil("the metrics") { _ in
-            FileManager.default.fileExists(atPath: folder.path + "/darkroom.prom")
+            folder.exists("darkroom.prom")
         }
         #expect(daemon.outputText.components(separatedBy: "cannot be written: ").count == 2)
     }

@@ -15,7 +15,7 @@ import Testing
     init() throws {
         scratch = try ScratchDirectory()
         for name in ["recipes", "spool", "scans", "scans/deep"] {
-            try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
+            try scratch.makeFolder(name)
         }
         for name in ["web", "archive"] {
             try "filters: mono\n".write(
@@ -349,7 +349,7 @@ import Testing
             ),
         ] as [(String, String?)])
     func warnsOfAFolderThatWouldNotBeWatched(name: String, words: String?) throws {
-        try FileManager.default.makeFolder(at: scratch.url.appending(path: "open/scans"))
+        try scratch.makeFolder("open/scans")
         #expect(chmod("\(scratch.path)/open", 0o777) == 0)
         let unit = try #require(
             ServiceUnit(

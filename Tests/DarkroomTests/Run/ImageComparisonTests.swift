@@ -22,7 +22,7 @@ import Testing
     }
 
     private func write(_ text: String, to name: String) throws {
-        try Data(text.utf8).write(to: scratch.url.appending(path: name))
+        try scratch.write(text, to: name)
         // Long ago.
         let old = timespec(tv_sec: 1_700_000_000, tv_nsec: 5)
         #expect(utimensat(AT_FDCWD, "\(scratch.path)/\(name)", [old, old], 0) == 0)
@@ -150,7 +150,7 @@ import Testing
 
     @Test func aSourceThatIsGoneIsMadeToFailOnRequest() throws {
         let status = try former()
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "c.png"))
+        try scratch.remove("c.png")
         #expect(try RunChanges(compare(status)).alone == [.gone: ["c"]])
         #expect(words(try compare(status, prunes: true)) == "= = source-gone")
     }
@@ -237,7 +237,7 @@ import Testing
         status.images[2].times = nil
         status.images[2].error = Failure(code: "source-missing", message: "m")
         #expect(words(try compare(status)) == "= = source-changed")
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "c.png"))
+        try scratch.remove("c.png")
         #expect(words(try compare(status)) == "= = =")
         status.images[2].settingsSHA256 = "other"
         #expect(words(try compare(status)) == "= = settings-changed")
@@ -264,12 +264,12 @@ import Testing
         )
         var status = try former()
         for index in 0..<3 { status.images[index].versionsSHA256 = "other" }
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "c.png"))
+        try scratch.remove("c.png")
         let result = try compare(status, others, isSame: false)
         // The output of `a` has its pixels.
         #expect(words(result) == "settings-changed settings-changed alone")
         #expect(result.images[2] == status.images[2])
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "a.png"))
+        try scratch.remove("a.png")
         #expect(words(try compare(status, others, isSame: false)) == "alone settings-changed alone")
     }
 
@@ -283,7 +283,7 @@ import Testing
         for index in 0..<3 {
             status.images[index].settingsSHA256 = first.settingsSHA256(of: index)
         }
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "a.png"))
+        try scratch.remove("a.png")
         let changed = try manifest(text.replacing("flip", with: "flop"))
         #expect(words(try compare(status, changed, isSame: false)) == "alone needed-stands =")
         #expect(
@@ -299,14 +299,14 @@ import Testing
     @Test func allSourcesAreNotGoneAtOnce() throws {
         let status = try former()
         for name in ["a.png", "c.png"] {
-            try FileManager.default.removeItem(at: scratch.url.appending(path: name))
+            try scratch.remove(name)
         }
         let result = try compare(status, prunes: true)
         #expect(words(result) == "alone = alone" && result.keepsAll)
         try write("one c.png", to: "c.png")
         #expect(!(try compare(status, prunes: true)).keepsAll)
         // A source that nobody has found proves nothing: that of an image that failed, or had not ended.
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "c.png"))
+        try scratch.remove("c.png")
         for state in [ImageState.failed, .new, .cancelled] {
             var status = status
             status.images[2].state = state

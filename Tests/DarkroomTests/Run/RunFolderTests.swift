@@ -114,7 +114,7 @@ import Testing
     @Test(arguments: [[], ["manifest.json"], ["manifest.json", "status.new", "manifest.new"]])
     func aPlannedRunBegins(files: [FileName]) throws {
         _ = try open(try job())
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out/.darkroom/active/x")
+        try scratch.makeFolder("out/.darkroom/active/x")
         for name in files { try active.write(Array("{".utf8), to: name, durably: false) }
         #expect(try prepare() == "new new")
         #expect(list("out/.darkroom/active/x") == ["manifest.json"])
@@ -174,7 +174,7 @@ import Testing
 
     @Test func leftoversOfAFinishedRunAreRemoved() throws {
         try finish()
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out/.darkroom/active/x")
+        try scratch.makeFolder("out/.darkroom/active/x")
         try active.write(Self.text, to: "manifest.json", durably: false)
         #expect(try prepare() == "completedWithErrors")
         #expect(list("out/.darkroom/active") == [])
@@ -199,7 +199,7 @@ import Testing
 
     @Test func anIncompleteReopeningIsRemoved() throws {
         try finish()
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out/.darkroom/active/.retry-x")
+        try scratch.makeFolder("out/.darkroom/active/.retry-x")
         #expect(try prepare() == "completedWithErrors")
         #expect(list("out/.darkroom/active") == [])
     }
@@ -256,7 +256,7 @@ import Testing
 
     @Test(arguments: ["status.json", "progress.json", "sources.json"])
     func aForeignAnswerIsRefused(name: String) throws {
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out")
+        try scratch.makeFolder("out")
         try outputs.write([1], to: FileName(name), durably: false)
         #expect(try refusal(try job()) == .inTheWay("\(scratch.path)/out/\(name)"))
         #expect(list("out") == [name])
@@ -275,14 +275,14 @@ import Testing
 
     @Test func anotherFolderOfSourcesIsRefusedWhileTheFormerExists() throws {
         for name in ["p", "q"] {
-            try FileManager.default.makeFolder(atPath: "\(scratch.path)/\(name)")
+            try scratch.makeFolder("\(name)")
         }
         #expect(try refusal(try job(base: "\(scratch.path)/p")) == nil)
         #expect(try refusal(try job(base: "\(scratch.path)/q/../p")) == nil)
         #expect(
             try refusal(try job(base: "\(scratch.path)/q"))
                 == .otherBase(folder: "\(scratch.path)/out", base: "\(scratch.path)/p"))
-        try FileManager.default.removeItem(atPath: "\(scratch.path)/p")
+        try scratch.remove("p")
         #expect(try refusal(try job(base: "\(scratch.path)/q")) == nil)
     }
 
@@ -321,7 +321,7 @@ import Testing
         try change()
         #expect(try refusal(try job()) == expected)
         // In a finished one.
-        try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
+        try scratch.remove("out")
         try finish()
         #expect(try prepare() == "completedWithErrors")
         try change()
@@ -366,7 +366,7 @@ import Testing
             #expect(try refusal(try job()) == .copyChanged(path))
             try outputs.remove("manifest.json")
             #expect(try refusal(try job()) == nil)
-            try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
+            try scratch.remove("out")
         }
     }
 
@@ -383,7 +383,7 @@ import Testing
     /// Whatever the file is, a run that has not begun replaces nothing.
     @Test(arguments: [[1, 2], Array(text.reversed())] as [[UInt8]])
     func aManifestInTheWayIsRefused(content: [UInt8]) throws {
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out")
+        try scratch.makeFolder("out")
         let path = "\(scratch.path)/out/manifest.json"
         try outputs.write(content, to: "manifest.json", durably: false)
         #expect(try refusal(try job()) == .inTheWay(path))
@@ -418,7 +418,7 @@ import Testing
     /// Relative paths are looked for in them.
     @Test func otherRootsAreAnotherRun() throws {
         for name in ["p", "q"] {
-            try FileManager.default.makeFolder(atPath: "\(scratch.path)/\(name)")
+            try scratch.makeFolder("\(name)")
         }
         let (p, q) = ("\(scratch.path)/p", "\(scratch.path)/q")
         #expect(try refusal(try job(roots: [p])) == nil)

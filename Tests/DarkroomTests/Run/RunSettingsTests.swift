@@ -24,7 +24,7 @@ import Testing
 
     @Test func readsAnyFileUnlessThereAreRoots() throws {
         let scratch = try ScratchDirectory()
-        try Data("a".utf8).write(to: scratch.url.appending(path: "a.png"))
+        try scratch.write("a", to: "a.png")
         let free = try load().runSettings(base: scratch.path).localSources
         let relative = try free.open("a.png").path
         let absolute = try free.open("\(scratch.path)/a.png").path
@@ -103,7 +103,7 @@ import Testing
         let scratch = try ScratchDirectory()
         try FileManager.default.createSymbolicLink(
             atPath: "\(scratch.path)/loop", withDestinationPath: "loop")
-        try Data("12345678901".utf8).write(to: scratch.url.appending(path: "large.png"))
+        try scratch.write("12345678901", to: "large.png")
         let sources = LocalSources(relativeTo: scratch.path, maximumBytes: 10)
         do throws(FetchError) {
             _ = try sources.open(path)

@@ -162,7 +162,7 @@ import Testing
         // Nothing was written.
         #expect(
             list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", "shard-1-of-2"])
-        try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
+        try scratch.remove("out")
         #expect(try refusal(try job(nil)) == nil)
         #expect(
             try refusal(try job("1/2"))

@@ -62,12 +62,11 @@ import Testing
             (try status(fixture)?.counts.filtered ?? 0) > done.count + 1 ? true : nil
         }
         second.send(SIGTERM)
-        let json = try await second.result()
-        #expect(json.exit == 75 && json.output.contains(#""exit":75"#))
-        #expect(
-            json.output.contains(
-                #""error":{"code":"stopped","message":"stopped by SIGTERM","retryable":true}"#),
-            "\(json)")
+        try await second.result().shows(
+            exit: 75,
+            output: .has(
+                #""exit":75"#,
+                #""error":{"code":"stopped","message":"stopped by SIGTERM","retryable":true}"#))
         let later = try #require(try status(fixture))
         for image in done { #expect(later.images.contains(image)) }
     }
@@ -113,9 +112,7 @@ import Testing
             (try status(fixture)?.counts.filtered ?? 0) > done + 2 ? true : nil
         }
         run.send(SIGTERM)
-        let result = try await run.result()
-        #expect(result.exit == 75)
-        #expect(result.errors.hasPrefix("darkroom: stopped by SIGTERM; "), "\(result)")
+        try await run.result().shows(exit: 75, errors: .begins("darkroom: stopped by SIGTERM; "))
     }
 
     @Test func aSecondRunIsRefused() async throws {
@@ -127,9 +124,8 @@ import Testing
         let start =
             "darkroom: out is in use by darkroom run on \(Machine.name), process \(run.identifier), since "
         #expect(second.errors.hasPrefix(start), "\(second)")
-        #expect(
-            second.errors.hasSuffix(
-                "darkroom: When that process has ended, the same command continues.\n"))
+        second.shows(
+            errors: .ends("darkroom: When that process has ended, the same command continues.\n"))
         run.send(SIGTERM)
         #expect(try await run.result().exit == 75)
     }

@@ -21,23 +21,21 @@ import Testing
     }
 
     private func run() async throws {
-        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
+        #expect(try await fixture.end("run m.yaml -o out --quiet").exit == 3)
     }
 
     private func copy(_ name: String, to other: String) throws {
-        if fixture.exists(other) { try FileManager.default.removeItem(at: fixture.url(other)) }
-        try FileManager.default.copyItem(at: fixture.url(name), to: fixture.url(other))
+        if fixture.exists(other) { try fixture.remove(other) }
+        try fixture.copy(name, to: other)
     }
 
     @Test(arguments: [[], ["--again"]] as [[String]])
     func findsNothingInAWholeFolder(options: [String]) async throws {
         try await run()
         let before = fixture.identities(of: fixture.list("out"))
-        let result = try await ClientProcess.end(
-            ["verify", "out"] + options, folder: fixture.scratch.path,
-            environment: ["TMPDIR": fixture.scratch.path])
-        #expect(result.exit == 0, "\(result)")
-        #expect(result.output.hasPrefix("m: 3 outputs, "))
+        let result = try await fixture.end(
+            ["verify", "out"] + options, environment: ["TMPDIR": fixture.scratch.path])
+        result.shows(exit: 0, output: .begins("m: 3 outputs, "))
         #expect(result.output.hasSuffix(", all as they were written\n"))
         #expect(result.errors == "")
         #expect(fixture.identities(of: fixture.list("out")) == before)
@@ -47,9 +45,9 @@ import Testing
     @Test func findsEachDifference() async throws {
         try await run()
         try copy("out/c.png", to: "out/a.png")
-        try FileManager.default.removeItem(at: fixture.url("out/b.jpg"))
+        try fixture.remove("out/b.jpg")
         try fixture.write("x", to: "out/d.png")
-        let result = try await fixture.darkroom("verify", "out", "--json")
+        let result = try await fixture.end("verify out --json")
         #expect(result.exit == 65 && result.errors == "")
         let lines = try result.output.split(separator: "\n").map {
             try jsonObject($0.utf8)
@@ -65,11 +63,11 @@ import Testing
         try await run()
         var status = try #require(try fixture.status())
         status.versions?[0].libpng = "1.2.3"
-        try Data(status.encoded()).write(to: fixture.url("out/status.json"))
+        try fixture.write(status.encoded(), to: "out/status.json")
         // Another source for a, none for c; b is made from a.
         try copy("alpha.png", to: "small.png")
-        try FileManager.default.removeItem(at: fixture.url("gray.png"))
-        let result = try await fixture.darkroom("verify", "out", "--again")
+        try fixture.remove("gray.png")
+        let result = try await fixture.end("verify out --again")
         #expect(result.exit == 65, "\(result)")
         let lines = result.output.split(separator: "\n").map(String.init).sorted()
         try #require(lines.count == 3, "\(result)")
@@ -91,13 +89,13 @@ import Testing
               - {name: b, from: a, output: webp}
               - {name: c, from: a, output: png}
             """, to: "w.yaml")
-        #expect(try await fixture.darkroom("run", "w.yaml", "-o", "out", "--quiet").exit == 0)
+        #expect(try await fixture.end("run w.yaml -o out --quiet").exit == 0)
         var status = try #require(try fixture.status())
         #expect(status.versions?[0].codecs?.keys.sorted() == ["libtiff", "libwebp"])
         status.versions?[0].codecs?["libwebp"] = "0.1"
-        try Data(status.encoded()).write(to: fixture.url("out/status.json"))
+        try fixture.write(status.encoded(), to: "out/status.json")
         try copy("alpha.png", to: "small.png")
-        let result = try await fixture.darkroom("verify", "out", "--again")
+        let result = try await fixture.end("verify out --again")
         let lines = result.output.split(separator: "\n").map(String.init).sorted()
         try #require(result.exit == 65 && lines.count == 3, "\(result)")
         #expect(lines[0].hasPrefix("a.tif: source-changed: "))
@@ -122,18 +120,18 @@ import Testing
     func saysHowToRepairARun(changed: [String], missing: [String], advice: String) async throws {
         try await run()
         for file in changed { try fixture.write("x", to: "out/\(file)") }
-        for file in missing { try FileManager.default.removeItem(at: fixture.url("out/\(file)")) }
-        let result = try await fixture.darkroom("verify", "out")
+        for file in missing { try fixture.remove("out/\(file)") }
+        let result = try await fixture.end("verify out")
         let count = changed.count + missing.count
-        #expect(result.exit == 65)
-        #expect(
-            result.errors
-                == "darkroom: m: \(count) finding\(count == 1 ? "" : "s") in 3 outputs\ndarkroom: \(advice)\n"
+        result.shows(
+            exit: 65,
+            errors:
+                "darkroom: m: \(count) finding\(count == 1 ? "" : "s") in 3 outputs\ndarkroom: \(advice)\n"
         )
         // The advice, followed.
-        for file in changed { try FileManager.default.removeItem(at: fixture.url("out/\(file)")) }
+        for file in changed { try fixture.remove("out/\(file)") }
         try await run()
-        #expect(try await fixture.darkroom("verify", "out").exit == 0)
+        #expect(try await fixture.end("verify out").exit == 0)
     }
 
     @Test func saysHowToRepairAnAnswer() async throws {
@@ -167,8 +165,7 @@ import Testing
         try daemon.dropFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
         try daemon.checkCompleted(try await daemon.spool.finish("job", process))
         try await daemon.waitForRemoval()
-        try FileManager.default.removeItem(
-            at: daemon.spool.root.appending(path: "outbox/job/a.png"))
+        try daemon.spool.remove("outbox/job/a.png")
         let result = try await daemon.client("verify", "job")
         #expect(
             result.errors.hasSuffix(
@@ -184,8 +181,8 @@ import Testing
 
     @Test func saysThatThereIsNothingToVerify() async throws {
         try fixture.write("images: {a: none.png, b: nowhere.png}\n", to: "m.yaml")
-        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
-        try await fixture.darkroom("verify", "out").expect(
+        #expect(try await fixture.end("run m.yaml -o out --quiet").exit == 3)
+        try await fixture.end("verify out").expect(
             exit: 0,
             output: "m: nothing to verify: no image has an output (2 images failed)\n")
     }
@@ -203,8 +200,7 @@ import Testing
             try await ClientProcess.end(
                 ["verify", "job", "--again"], spool: daemon.spool.path, folder: "/")
         }
-        let whole = try await verify()
-        #expect(whole.exit == 0 && whole.output.hasPrefix("job: 3 outputs, "), "\(whole)")
+        try await verify().shows(exit: 0, output: .begins("job: 3 outputs, "))
         // Not followed: the submitter may put anything there.
         let path = "\(daemon.spool.path)/outbox/job/originals"
         try FileManager.default.moveItem(atPath: path + "/a.png", toPath: path + "/d.png")
@@ -235,21 +231,20 @@ import Testing
         let id = try #require(fixture.spool.list("outbox").first)
         let original = "outbox/\(id)/a-8.original.png"
         #expect(fixture.spool.exists(original))
-        let result = try await ClientProcess.end(
-            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/")
-        #expect(result.exit == 0 && result.output.hasPrefix("\(id): 2 outputs, "), "\(result)")
+        try await ClientProcess.end(
+            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/"
+        ).shows(exit: 0, output: .begins("\(id): 2 outputs, "))
         // A page of it shows the original, too.
         let page = fixture.scratch.path + "/page"
-        let made = try await ClientProcess.end(
-            ["page", id, "-o", page], spool: fixture.spool.path, folder: "/")
-        #expect(made.exit == 0, "\(made)")
+        try await ClientProcess.end(
+            ["page", id, "-o", page], spool: fixture.spool.path, folder: "/"
+        ).shows(exit: 0)
         let html = try String(contentsOfFile: page + "/index.html", encoding: .utf8)
         #expect(!html.contains("The source cannot be read any more"))
-        try FileManager.default.removeItem(
-            at: fixture.spool.root.appending(path: original))
-        let without = try await ClientProcess.end(
-            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/")
-        #expect(without.exit == 65, "\(without)")
+        try fixture.spool.remove(original)
+        try await ClientProcess.end(
+            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/"
+        ).shows(exit: 65)
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -263,17 +258,16 @@ import Testing
             "verify", "holiday", "--again", "--set", "downloads.allowNetworks=[127.0.0.0/8]",
         ]
         for words in [["verify", "holiday"], again] {
-            let result = try await ClientProcess.end(
-                words, spool: daemon.spool.path, folder: daemon.documents.path)
-            #expect(result.exit == 0, "\(result)")
-            #expect(result.output.hasPrefix("holiday: 2 outputs, "), "\(result)")
+            try await ClientProcess.end(
+                words, spool: daemon.spool.path, folder: daemon.documents.path
+            ).shows(exit: 0, output: .begins("holiday: 2 outputs, "))
         }
-        let unknown = try await ClientProcess.end(
-            ["verify", "nobody"], spool: daemon.spool.path, folder: daemon.documents.path)
-        #expect(unknown.exit == 66)
-        #expect(
-            unknown.errors
-                == "darkroom: nobody: there is neither such a folder nor such a batch in \(daemon.spool.path)/outbox\n"
+        try await ClientProcess.end(
+            ["verify", "nobody"], spool: daemon.spool.path, folder: daemon.documents.path
+        ).shows(
+            exit: 66,
+            errors:
+                "darkroom: nobody: there is neither such a folder nor such a batch in \(daemon.spool.path)/outbox\n"
         )
         // Every image of a daemon has the digest of its source too.
         let status = try #require(
