@@ -57,8 +57,7 @@ import Testing
         }
         // What comes later is done before either.
         for id in ["later", "latest"] {
-            try fixture.drop(id, images: [("a", fixture.url("0.png"))])
-            try await fixture.complete(id, daemon)
+            try await fixture.complete(id, images: [("a", fixture.url("0.png"))], daemon)
         }
         #expect(fixture.spool.list("inbox") == ["open.json", "slow.yaml"])
         try #require(write(file, Array(text[5...]), text.count - 5) == text.count - 5)
@@ -73,15 +72,11 @@ import Testing
     func aClaimKeepsItsNameAcrossACrash(point: String) async throws {
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
-        try fixture.drop("dup1", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("dup1", first)
+        try await fixture.complete("dup1", images: [("a", fixture.url("0.png"))], first)
         #expect(try await first.stop() == .exited(0))
 
         try fixture.drop("dup1", images: [("b", fixture.url("1.png"))])
-        let second = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: fixture.spool.path),
-            environment: ["DARKROOM_FAULT": point])
-        #expect(try await second.waitForEnding() == .killed(signal: SIGKILL))
+        try await fixture.die(environment: ["DARKROOM_FAULT": point])
         try fixture.spool.drop("dup1.hold", "")
 
         let third = try await fixture.run()

@@ -93,11 +93,7 @@ import Testing
         let fixture = try DaemonFixture(pictures: 1)
         try fixture.spool.makeFolders()
         try Self.drop(fixture)
-        let dying = try DaemonProcess(
-            arguments: DaemonProcess.arguments(
-                spool: fixture.spool.path, settings: Self.settings),
-            environment: ["DARKROOM_FAULT": point.rawValue])
-        #expect(try await dying.waitForEnding() == .killed(signal: SIGKILL))
+        try await fixture.die(Self.settings, environment: ["DARKROOM_FAULT": point.rawValue])
         let isThere = fixture.spool.exists(Self.page)
         #expect(isThere == [.pageMoved, .finalStatusWritten, .finalStatusMoved].contains(point))
         if isThere { #expect(fixture.spool.exists("\(Self.page)/page.json")) }
@@ -118,11 +114,7 @@ import Testing
         try fixture.documents.write(DaemonFixture.picture, to: "none.png")
         try fixture.spool.drop("x.retry", "")
         if let point {
-            let dying = try DaemonProcess(
-                arguments: DaemonProcess.arguments(
-                    spool: fixture.spool.path, settings: Self.settings),
-                environment: ["DARKROOM_FAULT": point.rawValue])
-            #expect(try await dying.waitForEnding() == .killed(signal: SIGKILL))
+            try await fixture.die(Self.settings, environment: ["DARKROOM_FAULT": point.rawValue])
         }
         daemon = try await fixture.run(Self.settings)
         let status = try await fixture.spool.waitForStatus(of: "x", daemon, "completed") {

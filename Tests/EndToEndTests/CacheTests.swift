@@ -320,8 +320,7 @@ import Testing
             "cache.folder": cache.path + "/c", "cache.maxBytes": "1MiB",
         ])
         try await second.says("is not used as a cache")
-        try other.drop("one", images: [("a", other.url("0.png"))])
-        let status = try await other.spool.finish("one", second)
+        let status = try await other.finish("one", images: [("a", other.url("0.png"))], second)
         try other.checkCompleted(status)
         #expect(try status.image("a").download?.cache == nil)
         #expect(try await second.stop() == .exited(0))

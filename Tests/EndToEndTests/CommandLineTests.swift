@@ -215,9 +215,9 @@ import Testing
                 pictures: 1,
                 settings, arguments: ["--config", file.path], environment: environment)
             for count in [accepted, accepted + 1] {
-                try fixture.drop(
-                    "images-\(count)", images: (0..<count).map { ("\($0)", fixture.url("0.png")) })
-                let status = try await fixture.spool.finish("images-\(count)", daemon)
+                let status = try await fixture.finish(
+                    "images-\(count)", images: (0..<count).map { ("\($0)", fixture.url("0.png")) },
+                    daemon)
                 #expect(status.state == (count == accepted ? .completed : .rejected))
             }
         }
@@ -232,8 +232,7 @@ import Testing
         #expect(output.contains(fixture.spool.path))
         #expect(output.contains("\(first.identifier)"))
         // The first has not noticed.
-        try fixture.drop("still", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("still", first)
+        try await fixture.complete("still", images: [("a", fixture.url("0.png"))], first)
         #expect(try await first.stop() == .exited(0))
         // And the lock goes with its holder, however that ends.
         let second = try await fixture.run()

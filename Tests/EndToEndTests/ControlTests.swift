@@ -44,8 +44,7 @@ import Testing
         daemon.send(SIGUSR2)
         try await daemon.waitForStatusText("Idle; 0 batches finished since the start; 1 held")
         // Another one is not held up by it.
-        try fixture.drop("y", images: [("a", fixture.url("1.png"))])
-        try await fixture.complete("y", daemon)
+        try await fixture.complete("y", images: [("a", fixture.url("1.png"))], daemon)
         #expect(try fixture.requests(for: "/0.png") == 0)
 
         // Over a kill too.
@@ -97,8 +96,7 @@ import Testing
         }
         daemon = try await fixture.run(arguments: ["--config", file.path])
         // Whatever else is done meanwhile.
-        try fixture.drop("y", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("y", daemon)
+        try await fixture.complete("y", images: [("a", fixture.url("0.png"))], daemon)
         #expect(try fixture.spool.status(of: "x")?.counts == held.counts)
         #expect(try fixture.spool.status(of: "x")?.state == .held)
         #expect(try await fixture.logged(requests + 1).count == requests + 1)
@@ -142,8 +140,7 @@ import Testing
     /// An answer of the same name is no reason to let a manifest begin that comes with a hold.
     @Test func holdsAManifestOfANameUsedBefore() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(Self.longSettling)
-        try fixture.drop("x", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("x", daemon)
+        try await fixture.complete("x", images: [("a", fixture.url("0.png"))], daemon)
         try fixture.spool.drop("x.hold", "")
         // It has been looked at, and waits.
         _ = try await fixture.waitForReport(daemon, "the hold") { report in
@@ -278,8 +275,7 @@ import Testing
         let (fixture, daemon) = try await DaemonFixture.running()
         try fixture.spool.drop("broken.json", "{}")
         _ = try await fixture.spool.finish("broken", daemon)
-        try fixture.drop("done", images: [("a", fixture.url("0.png"))])
-        let done = try await fixture.spool.finish("done", daemon)
+        let done = try await fixture.finish("done", images: [("a", fixture.url("0.png"))], daemon)
         for (control, reason) in [
             ("nobody.hold", "there is no such batch"), ("nobody.retry", "there is no such batch"),
             ("broken.retry", "the manifest was rejected"), ("done.hold", "the batch has ended"),
@@ -314,8 +310,8 @@ import Testing
             let places = words.compactMap { text.firstRange(of: $0)?.lowerBound }
             #expect(places.sorted() == places, "\(words)", sourceLocation: sourceLocation)
         }
-        try fixture.drop("again", images: (0..<4).map { ("\($0)", fixture.url("none-\($0).png")) })
-        _ = try await fixture.spool.finish("again", daemon)
+        try await fixture.finish(
+            "again", images: (0..<4).map { ("\($0)", fixture.url("none-\($0).png")) }, daemon)
         try await drop("again.retry")
         try await expectInOrder("again is reopened", "again continues: 4 images")
 

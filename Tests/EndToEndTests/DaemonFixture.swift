@@ -56,6 +56,34 @@ final class DaemonFixture: Sendable {
             spool: spool.path, settings: settings, arguments: arguments, environment: environment)
     }
 
+    /// The same without waiting.
+    func launch(
+        _ settings: [String: String] = [:], arguments: [String] = [],
+        environment: [String: String] = [:], user: UInt32? = nil, program: String? = nil
+    ) throws -> DaemonProcess {
+        try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: spool.path, settings: settings) + arguments,
+            environment: environment, user: user, program: program)
+    }
+
+    /// Starts a daemon that cannot start, and waits for its end.
+    func end(
+        _ settings: [String: String], arguments: [String] = []
+    ) async throws -> (ending: DaemonProcess.Ending, output: String) {
+        let daemon = try launch(settings, arguments: arguments)
+        return (try await daemon.waitForEnding(), daemon.outputText)
+    }
+
+    /// Starts a daemon that a fault kills, perhaps before it is ready.
+    func die(
+        _ settings: [String: String] = [:], environment: [String: String],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let ending = try await launch(settings, environment: environment).waitForEnding()
+        #expect(
+            ending == .killed(signal: SIGKILL), "\(environment)", sourceLocation: sourceLocation)
+    }
+
     /// A fixture with a daemon that is ready.
     static func running(
         pictures: Int = 12, spool: SpoolFixture? = nil, _ settings: [String: String] = [:],
@@ -118,6 +146,25 @@ final class DaemonFixture: Sendable {
         let found = ["originals", "page", "sources.json"].filter { spool.exists("\(folder)/\($0)") }
         try spool.checkAnswer(
             status, in: folder, and: found, sourceLocation: sourceLocation)
+    }
+
+    /// Drops a manifest of these images and waits for its end.
+    @discardableResult
+    func finish(
+        _ id: String, images: [(name: String, source: String)], _ daemon: DaemonProcess
+    ) async throws -> Status {
+        try drop(id, images: images)
+        return try await spool.finish(id, daemon)
+    }
+
+    /// The same for one of which every image is to be filtered.
+    @discardableResult
+    func complete(
+        _ id: String, images: [(name: String, source: String)], _ daemon: DaemonProcess,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Status {
+        try drop(id, images: images)
+        return try await complete(id, daemon, sourceLocation: sourceLocation)
     }
 
     /// Waits for the end of a batch of which every image is to be filtered.

@@ -340,8 +340,7 @@ import Testing
         let pictures = try SlowPictures(fixture)
         try pictures.drop("slow", 60)
         try await pictures.begun("slow", 1, of: 60, daemon)
-        try fixture.drop("quick", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("quick", daemon)
+        try await fixture.complete("quick", images: [("a", fixture.url("0.png"))], daemon)
         #expect(try fixture.spool.status(of: "slow")?.counts.filtered == 0)
         #expect(try await daemon.stop() == .exited(0))
     }

@@ -246,8 +246,7 @@ import Testing
         let spool = fixture.spool.path
         try #require(chown(spool, Self.daemonUser, Self.daemonUser) == 0)
         try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
-        var daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool), user: Self.daemonUser)
+        var daemon = try fixture.launch(user: Self.daemonUser)
         try await daemon.says(" watches ")
         try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png", "sub/b.png"])
         try fixture.makeFolder("closed", images: [("a", "a.png")], pictures: ["a.png"])
@@ -277,8 +276,7 @@ import Testing
         for path in try FileManager.default.subpathsOfDirectory(atPath: "\(spool)/active") {
             try #require(chmod("\(spool)/active/\(path)", 0o777) == 0)
         }
-        daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool), user: Self.daemonUser)
+        daemon = try fixture.launch(user: Self.daemonUser)
         try await fixture.waitForRemoval()
     }
 

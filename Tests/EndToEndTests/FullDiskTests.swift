@@ -79,12 +79,11 @@ struct FullDiskTests {
         }
         let daemon = try await fixture.run()
         // How large an output is, and how much the rest takes.
-        try fixture.drop("first", images: [("a", fixture.url("0.png"))])
-        let first = try await fixture.spool.finish("first", daemon)
+        let first = try await fixture.finish("first", images: [("a", fixture.url("0.png"))], daemon)
         let output = try #require(try first.image("a").output).bytes
         try disk.fill(butFor: (8 * output + 2 * picture.count + (64 << 10)) / 1024)
-        try fixture.drop("turns", images: (0..<8).map { ("\($0)", fixture.url("\($0).png")) })
-        try await fixture.complete("turns", daemon)
+        try await fixture.complete(
+            "turns", images: (0..<8).map { ("\($0)", fixture.url("\($0).png")) }, daemon)
         #expect(count(Self.beginning, in: daemon) == 1)
     }
 
@@ -152,9 +151,9 @@ struct FullDiskTests {
             Starfield.png(width: 400, height: 300, seed: 3), to: "large.png")
         let daemon = try await fixture.run()
         try daemon.limit("fsize", to: 32 << 10)
-        try fixture.drop(
-            "sizes", images: [("small", fixture.url("0.png")), ("large", fixture.url("large.png"))])
-        let status = try await fixture.spool.finish("sizes", daemon)
+        let status = try await fixture.finish(
+            "sizes",
+            images: [("small", fixture.url("0.png")), ("large", fixture.url("large.png"))], daemon)
         #expect(try status.image("small").state == .filtered)
         let error = try #require(try status.image("large").error)
         #expect(error.code == "write-failed")
@@ -182,8 +181,7 @@ struct FullDiskTests {
         }
         try fixture.checkOutcome(status)
         // The others are not concerned.
-        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("after", daemon)
+        try await fixture.complete("after", images: [("a", fixture.url("0.png"))], daemon)
     }
 
     /// Without inotify no event tells of a new inbox.
@@ -196,15 +194,13 @@ struct FullDiskTests {
         let inbox = fixture.spool.root.appending(path: "inbox")
         try FileManager.default.removeItem(at: inbox)
         try await daemon.waitUntil("the inbox's return") { _ in fixture.spool.exists("inbox") }
-        try fixture.drop("removed", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("removed", daemon)
+        try await fixture.complete("removed", images: [("a", fixture.url("0.png"))], daemon)
 
         // Renamed away, and another put in its place at once.
         try FileManager.default.moveItem(
             at: inbox, to: fixture.spool.root.appending(path: "elsewhere"))
         try? FileManager.default.makeFolder(at: inbox)
-        try fixture.drop("renamed", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("renamed", daemon)
+        try await fixture.complete("renamed", images: [("a", fixture.url("0.png"))], daemon)
     }
 
     /// A link into the inbox whose first name is gone before anyone looked is to inotify a file that is being

@@ -63,9 +63,8 @@ final class HotFolderFixture: TestFolder {
     /// Starts a daemon that a fault ends, perhaps before it is ready, and waits for its end.
     func die(at fault: String) async throws -> DaemonProcess.Ending {
         let settings = Self.settings.merging(["folders": setting]) { $1 }
-        let daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool.path, settings: settings)
-                + ["--config", configuration],
+        let daemon = try base.launch(
+            settings, arguments: ["--config", configuration],
             environment: ["DARKROOM_FAULT": fault, "SWIFT_BACKTRACE": "enable=no"])
         return try await daemon.waitForEnding()
     }

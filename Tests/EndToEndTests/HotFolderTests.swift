@@ -401,10 +401,8 @@ import Testing
         try fixture.spool.makeFolders()
         #expect(rmdir(fixture.folder) == 0)
         #expect(symlink("\(fixture.spool.path)/inbox", fixture.folder) == 0)
-        let ended = try await DaemonProcess.end(
-            arguments: DaemonProcess.arguments(
-                spool: fixture.spool.path, settings: ["folders": fixture.setting])
-                + ["--config", fixture.configuration])
+        let ended = try await fixture.base.end(
+            ["folders": fixture.setting], arguments: ["--config", fixture.configuration])
         #expect(ended.ending == .exited(78))
         #expect(
             ended.output.contains(

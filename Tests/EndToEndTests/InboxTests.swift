@@ -35,9 +35,7 @@ import Testing
         for name in names { try fixture.spool.drop(name, manifest) }
         let folder = fixture.spool.root.appending(path: "inbox/folder.json")
         try FileManager.default.makeFolder(at: folder)
-        try FileManager.default.createSymbolicLink(
-            at: fixture.spool.root.appending(path: "inbox/link.json"),
-            withDestinationURL: URL(filePath: "/etc/hostname"))
+        try fixture.spool.link("inbox/link.json", to: "/etc/hostname")
         #expect(mkfifo(fixture.spool.root.appending(path: "inbox/fifo.json").path, 0o644) == 0)
 
         // Whatever is dropped after them is looked at after them.
@@ -96,10 +94,8 @@ import Testing
                 at: inbox, to: fixture.spool.root.appending(path: "elsewhere"))
         }
         try await daemon.waitUntil("the inbox's return") { _ in fixture.spool.exists("inbox") }
-        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("after", daemon)
+        try await fixture.complete("after", images: [("a", fixture.url("0.png"))], daemon)
         // And the new watch is a watch: events come, not only a scan.
-        try fixture.drop("later", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("later", daemon)
+        try await fixture.complete("later", images: [("a", fixture.url("0.png"))], daemon)
     }
 }

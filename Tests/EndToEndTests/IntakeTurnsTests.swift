@@ -89,8 +89,7 @@ struct IntakeTurnsTests {
     @Test func controlsTakeNoMoreThanThereIsRoomFor() async throws {
         let fixture = try DaemonFixture()
         let before = try await fixture.run()
-        try fixture.drop("done", images: [("p", fixture.url("0.png"))])
-        try await fixture.complete("done", before)
+        try await fixture.complete("done", images: [("p", fixture.url("0.png"))], before)
         #expect(try await before.stop() == .exited(0))
         try fixture.spool.remove("outbox/done/p.png")
 

@@ -173,8 +173,8 @@ import Testing
         try await daemon.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
         try file.write(spool + Self.text(keys + ["manifests.maxImages"]))
         try await daemon.reload()
-        try place.fixture.drop("two", images: [("a", "a.png"), ("b", "b.png")])
-        let status = try await place.fixture.spool.finish("two", daemon)
+        let status = try await place.fixture.finish(
+            "two", images: [("a", "a.png"), ("b", "b.png")], daemon)
         return status.state != .rejected
     }
 

@@ -48,8 +48,7 @@ import Testing
     @Test func aHundredMegapixelsTakeLittle() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(["filters.concurrency": "2"])
         // A first batch has every part of the daemon in use.
-        try fixture.drop("first", images: [("0", fixture.url("0.png"))])
-        try await fixture.complete("first", daemon)
+        try await fixture.complete("first", images: [("0", fixture.url("0.png"))], daemon)
         let idle = try peak(daemon)
         let picture = PNGMaker.black(width: 10_000, height: 10_000, colourType: .rgb, depth: 8)
         try fixture.documents.write(picture, to: "large.png")

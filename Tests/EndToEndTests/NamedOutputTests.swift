@@ -41,10 +41,7 @@ import Testing
                 try fixture.spool.makeFolders()
                 try fixture.spool.drop(
                     "v.yaml", Self.manifest(fixture.url("0.png"), fixture.url("1.png")))
-                let killed = try DaemonProcess(
-                    arguments: DaemonProcess.arguments(spool: fixture.spool.path),
-                    environment: point.environment)
-                #expect(try await killed.waitForEnding() == .killed(signal: SIGKILL), "\(point)")
+                try await fixture.die(environment: point.environment)
             }
             let daemon = try await fixture.run()
             if point == nil {

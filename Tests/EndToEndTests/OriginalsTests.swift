@@ -118,9 +118,7 @@ import Testing
         let spool = fixture.spool.path
         try #require(chown(spool, daemonUser, daemonUser) == 0)
         try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
-        let daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool, settings: settings),
-            user: daemonUser)
+        let daemon = try fixture.launch(settings, user: daemonUser)
         try await daemon.says(" watches ")
         try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
         for name in ["", "/a.png", "/manifest.json"] {
@@ -170,8 +168,7 @@ import Testing
         ) { fixture.spool.list("active").first { $0.hasPrefix(".ended-.expired-job.") } }
         try #require(chmod("\(fixture.spool.path)/active/\(left)/originals", 0o770) == 0)
         #expect(try await daemon.stop() == .exited(0))
-        let next = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: fixture.spool.path), user: Self.daemonUser)
+        let next = try fixture.launch(user: Self.daemonUser)
         try await fixture.waitForRemoval()
         #expect(try await next.stop() == .exited(0))
     }

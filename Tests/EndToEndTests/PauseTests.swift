@@ -157,8 +157,7 @@ import Testing
         try await daemon.reload()
         for _ in 0..<20 { daemon.send(SIGUSR2) }
         try await daemon.waitForStatusText("Idle")
-        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("after", daemon)
+        try await fixture.complete("after", images: [("a", fixture.url("0.png"))], daemon)
     }
 
     /// A stop may take as long as a picture does; nothing says meanwhile that the daemon has stopped.

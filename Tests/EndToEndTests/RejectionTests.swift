@@ -56,11 +56,11 @@ import Testing
         #expect(try fixture.spool.bytes("tmp/large.json") == Array(large.utf8))
         try await daemon.says("large: what was submitted was moved back to tmp/large.json")
 
-        try fixture.drop("many", images: (0..<4).map { ("\($0)", fixture.url("\($0).png")) })
-        let tooMany = try await fixture.spool.finish("many", daemon)
+        let tooMany = try await fixture.finish(
+            "many", images: (0..<4).map { ("\($0)", fixture.url("\($0).png")) }, daemon)
         #expect(tooMany.errors?.map(\.code) == ["too-many-images"])
 
-        try fixture.drop("few", images: (0..<3).map { ("\($0)", fixture.url("\($0).png")) })
-        try await fixture.complete("few", daemon)
+        try await fixture.complete(
+            "few", images: (0..<3).map { ("\($0)", fixture.url("\($0).png")) }, daemon)
     }
 }

@@ -120,8 +120,7 @@ import Testing
         }
         // Each daemon lives a little longer than the one before.
         for life in 0..<12 {
-            let daemon = try DaemonProcess(
-                arguments: DaemonProcess.arguments(spool: fixture.spool.path))
+            let daemon = try fixture.launch()
             try await Task.sleep(for: .milliseconds(20 + life * 25))
             try await daemon.killAtOnce()
         }
@@ -139,15 +138,13 @@ import Testing
     @Test func aFinishedBatchIsLeftAlone() async throws {
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
-        try fixture.drop("done", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("done", first)
+        try await fixture.complete("done", images: [("a", fixture.url("0.png"))], first)
         #expect(try await first.stop() == .exited(0))
         let files = fixture.spool.list("outbox/done")
         let identities = try files.map { try fixture.spool.identity("outbox/done/\($0)") }
 
         let second = try await fixture.run()
-        try fixture.drop("other", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("other", second)
+        try await fixture.complete("other", images: [("a", fixture.url("0.png"))], second)
         #expect(fixture.spool.list("outbox/done") == files)
         #expect(try files.map { try fixture.spool.identity("outbox/done/\($0)") } == identities)
     }

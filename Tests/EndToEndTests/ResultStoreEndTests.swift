@@ -186,9 +186,7 @@ import Testing
         try FileManager.default.copyItem(atPath: try DaemonProcess.program(), toPath: copy.path)
         let script = ["-c", "touch -d 2001-01-01 \"$0\"", copy.path]
         _ = try SystemProgram.run("/bin/sh", script)
-        let upgraded = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: fixture.spool.path, settings: settings),
-            program: copy.path)
+        let upgraded = try fixture.launch(settings, program: copy.path)
         try await upgraded.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
         let second = try await finish("two", upgraded)
         #expect(stored(second) == [] && sums(second) == sums(first))
@@ -243,10 +241,9 @@ import Testing
     }
 
     @Test func folderThatIsNamedMustBeUsable() async throws {
-        let (ending, output) = try await DaemonProcess.end(
-            arguments: DaemonProcess.arguments(
-                spool: fixture.spool.path,
-                settings: ["results.folder": "/proc/none", "results.maxBytes": "1MiB"]))
+        let (ending, output) = try await fixture.end([
+            "results.folder": "/proc/none", "results.maxBytes": "1MiB",
+        ])
         #expect(ending == .exited(78))
         #expect(output.contains("results.folder: /proc/none"))
     }
@@ -257,8 +254,7 @@ import Testing
         let daemon = try await fixture.run(
             ["results.maxBytes": "1MiB"], environment: ["CACHE_DIRECTORY": folder.path + "/c"])
         try await daemon.says("Results are kept in \(folder.path)/c/results, up to ")
-        try fixture.drop("one", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.complete("one", daemon)
+        try await fixture.complete("one", images: [("a", fixture.url("0.png"))], daemon)
         #expect(try await daemon.stop() == .exited(0))
         // Without that folder, there is no store.
         let missing = try await fixture.run(

@@ -35,8 +35,8 @@ import Testing
             }
         }
         let daemon = try await fixture.run(Self.quick)
-        try fixture.drop("x", images: [("a", origin.url("a.png")), ("b", origin.url("a.png"))])
-        let status = try await fixture.complete("x", daemon)
+        let status = try await fixture.complete(
+            "x", images: [("a", origin.url("a.png")), ("b", origin.url("a.png"))], daemon)
         #expect(origin.requests.count == 3)
         for image in status.images {
             #expect(image.attempts == 1)

@@ -60,8 +60,7 @@ import Testing
                 .sorted())
         // A new manifest finds them.
         try fixture.spool.drop("y.yaml", "filters: []\nimages: [photos/b*.png]\n")
-        #expect(
-            try await fixture.spool.finish("y", daemon).images.map(\.name) == ["b", "b2", "b3"])
+        #expect(try await fixture.spool.finish("y", daemon).images.map(\.name) == ["b", "b2", "b3"])
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -73,8 +72,7 @@ import Testing
             atPath: "\(photos)/out.png", withDestinationPath: "\(outside.path)/secret.png")
         try FileManager.default.createSymbolicLink(
             atPath: "\(photos)/in.png", withDestinationPath: "a.png")
-        try FileManager.default.createSymbolicLink(
-            atPath: roots.url.appending(path: "far").path, withDestinationPath: outside.path)
+        try roots.link("far", to: outside.path)
         let daemon = try await run()
         try fixture.spool.drop("x.yaml", "filters: []\nimages: [photos/*.png]\n")
         let status = try await fixture.spool.finish("x", daemon)

@@ -104,8 +104,7 @@ import Testing
         )
         let fault = ["DARKROOM_FAULT": "decode=xb:segv", "SWIFT_BACKTRACE": "enable=no"]
         for _ in 0..<8 {
-            let daemon = try DaemonProcess(
-                arguments: DaemonProcess.arguments(spool: fixture.spool.path), environment: fault)
+            let daemon = try fixture.launch(environment: fault)
             if try await ended(daemon) { break }
         }
         let status = try #require(try fixture.spool.status(of: "v"))

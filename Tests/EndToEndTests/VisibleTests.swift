@@ -231,8 +231,7 @@ import Testing
     @Test(arguments: ["debug", "info"])
     func tellsOfEachImageForDebugging(level: String) async throws {
         let (fixture, daemon) = try await DaemonFixture.running(["log.level": level])
-        try fixture.drop("x", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("x", daemon)
+        try await fixture.complete("x", images: [("a", fixture.url("0.png"))], daemon)
         #expect(try await daemon.stop() == .exited(0))
         let lines = daemon.outputText.split(separator: "\n")
         #expect(

@@ -336,11 +336,8 @@ import Testing
               good: \(fixture.documents.path)/0.png
 
             """)
-        let dying = try DaemonProcess(
-            arguments: DaemonProcess.arguments(
-                spool: fixture.spool.path, settings: fixture.readsDocuments),
-            environment: ["DARKROOM_FAULT": point.rawValue])
-        #expect(try await dying.waitForEnding() == .killed(signal: SIGKILL))
+        try await fixture.die(
+            fixture.readsDocuments, environment: ["DARKROOM_FAULT": point.rawValue])
         let daemon = try await fixture.run(fixture.readsDocuments)
         let status = try await fixture.complete("x", daemon)
         #expect(status.counts.warnings == 2)

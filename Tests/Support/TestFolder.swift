@@ -10,7 +10,7 @@ extension TestFolder {
 
     package func url(_ name: String) -> URL { root.appending(path: name) }
 
-    package func path(_ name: String) -> String { url(name).path }
+    package func path(_ name: String) -> String { "\(path)/\(name)" }
 
     package func exists(_ name: String) -> Bool {
         FileManager.default.fileExists(atPath: path(name))
@@ -51,4 +51,22 @@ extension TestFolder {
     package func move(_ name: String, to other: String) throws {
         try FileManager.default.moveItem(at: url(name), to: url(other))
     }
+
+    /// Makes a symbolic link.
+    package func link(_ name: String, to destination: String) throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: path(name), withDestinationPath: destination)
+    }
+
+    /// Runs a command of the shell in the folder; it must succeed.
+    package func shell(_ command: String) throws {
+        let (status, _) = try SystemProgram.run("/bin/sh", ["-ec", command], in: path)
+        guard status == 0 else { throw FailedCommand(command: command, status: status) }
+    }
+}
+
+/// A command of the shell that did not succeed.
+private struct FailedCommand: Error {
+    let command: String
+    let status: Int32
 }

@@ -68,6 +68,11 @@ final class IntakeFixture: Sendable {
         intake.queue.sync {}
     }
 
+    func started() throws -> Self {
+        try start()
+        return self
+    }
+
     // MARK: Files in
 
     /// Writes a file into `tmp` and renames it into the inbox, as submitters are to.

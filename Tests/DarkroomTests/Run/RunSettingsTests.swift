@@ -101,8 +101,7 @@ import Testing
         ),
     ]) func saysWhyAFileCannotBeOpened(path: String, code: String, message: String) throws {
         let scratch = try ScratchDirectory()
-        try FileManager.default.createSymbolicLink(
-            atPath: "\(scratch.path)/loop", withDestinationPath: "loop")
+        try scratch.link("loop", to: "loop")
         try scratch.write("12345678901", to: "large.png")
         let sources = LocalSources(relativeTo: scratch.path, maximumBytes: 10)
         do throws(FetchError) {

@@ -466,15 +466,6 @@ import Testing
         #expect(try fixture.folder().read("manifest.json") == [1])
     }
 
-    @Test func aLinkInTheirPlaceIsAFault() throws {
-        let fixture = try Self.filled()
-        let shard = try fixture.shardFolder(2)
-        try shard.rename(BatchFile.status, to: shard, as: "elsewhere")
-        #expect(symlink("elsewhere", shard.path(of: BatchFile.status)) == 0)
-        #expect(
-            fault(try fixture.merge()) == "2 - a symbolic link is in the place of its status")
-    }
-
     @Test func otherFoldersAreRefused() throws {
         let fixture = try Self.filled()
         _ = try fixture.runWhole()

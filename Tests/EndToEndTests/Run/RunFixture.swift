@@ -72,17 +72,6 @@ final class RunFixture: TestFolder {
         try await end(words, before: before, environment: environment)
     }
 
-    /// Runs a command of the shell in the folder.
-    func shell(_ command: String) throws {
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-ec", command]
-        shell.currentDirectoryURL = scratch.url
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0, "\(command)")
-    }
-
     /// What a status says of each image: its state, and its output or error.
     func digests(_ folder: String) throws -> [String] {
         try #require(try status(folder)).images.map {

@@ -26,14 +26,6 @@ import Testing
 
     // MARK: Settings
 
-    private static func refusal(_ key: String, _ known: String, _ asked: String) -> String {
-        """
-        darkroom: out has a run of the same manifest with another \(key): it was \(known), and is \(asked)
-        darkroom: Name another folder with -o, or remove this one.
-
-        """
-    }
-
     /// They decide what the outputs are, and are not in the manifest: all images are made again.
     @Test func shardsTakeOtherDefaultFilters() async throws {
         let (key, shard) = ("manifests.defaultFilters", " --shard 1/1")
@@ -47,22 +39,6 @@ import Testing
         #expect(try await run(nil).contains(" made, 0 as they were"))
         #expect(try await run(nil).contains("; nothing to do"))
         #expect(try await run("flip").contains(" made, 0 as they were"))
-    }
-
-    @Test func refusesOtherRoots() async throws {
-        for name in ["p", "q"] {
-            try fixture.write("images: [a.png]\n", to: "\(name)/m.yaml")
-            try fixture.copy("small.png", to: "\(name)/a.png")
-        }
-        func run(_ root: String) async throws -> ClientProcess.Result {
-            try await fixture.end(
-                "run p/m.yaml -o out --set sources.roots=[\(fixture.url(root).path)]")
-        }
-        #expect(try await run("p").exit == 0)
-        try await run("q").expect(
-            exit: 65,
-            errors: Self.refusal("sources.roots", "[./p]", "[./q]"))
-        #expect(try await run("p").exit == 0)
     }
 
     @Test func verifyNamesOtherSettings() async throws {

@@ -137,9 +137,8 @@ import Testing
     @Test func saysHowToRepairAnAnswer() async throws {
         let daemon = try DaemonFixture(pictures: 2)
         let process = try await daemon.run()
-        try daemon.drop(
-            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))])
-        _ = try await daemon.spool.finish("holiday", process)
+        try await daemon.finish(
+            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))], process)
         let file = daemon.spool.root.appending(path: "outbox/holiday/a.png")
         try Data([1]).write(to: file)
         let changed = try await daemon.client("verify", "holiday")
@@ -163,7 +162,7 @@ import Testing
         let daemon = try DaemonFixture(pictures: 0)
         let process = try await daemon.run()
         try daemon.dropFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
-        try daemon.checkCompleted(try await daemon.spool.finish("job", process))
+        try await daemon.complete("job", process)
         try await daemon.waitForRemoval()
         try daemon.spool.remove("outbox/job/a.png")
         let result = try await daemon.client("verify", "job")
@@ -194,7 +193,7 @@ import Testing
         try daemon.dropFolder(
             "job", images: [("a", "a.png"), ("b", "/x/y/b.png"), ("c", "./x/c.png")],
             pictures: ["a.png", "x/y/b.png", "x/c.png"])
-        try daemon.checkCompleted(try await daemon.spool.finish("job", process))
+        try await daemon.complete("job", process)
         try await daemon.waitForRemoval()
         func verify() async throws -> ClientProcess.Result {
             try await ClientProcess.end(
@@ -251,9 +250,8 @@ import Testing
     @Test func looksAtAnAnswerInTheOutbox() async throws {
         let daemon = try DaemonFixture(pictures: 2)
         let process = try await daemon.run()
-        try daemon.drop(
-            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))])
-        _ = try await daemon.spool.finish("holiday", process)
+        try await daemon.finish(
+            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))], process)
         let again = [
             "verify", "holiday", "--again", "--set", "downloads.allowNetworks=[127.0.0.0/8]",
         ]
