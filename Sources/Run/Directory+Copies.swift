@@ -10,9 +10,7 @@ extension Directory {
     func requireCopy(
         of bytes: [UInt8], as name: FileName, isBegun: Bool
     ) throws(RunError) -> Bool {
-        let isCopy = try runError { () throws(FileError) -> Bool? in
-            try exists(name) ? holds(bytes, as: name) : nil
-        }
+        let isCopy = try runError(of: exists(name) ? holds(bytes, as: name) : nil)
         guard let isCopy else { return false }
         guard isCopy else {
             throw isBegun ? .copyChanged(path(of: name)) : .inTheWay(path(of: name))

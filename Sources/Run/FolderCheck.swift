@@ -89,7 +89,7 @@ package final class FolderCheck {
     package init(
         _ path: String, tell: @escaping (FolderFinding) throws -> Void
     ) throws(RunError) {
-        let folder = try runError { () throws(FileError) in try Directory(path: path) }
+        let folder = try runError(of: Directory(path: path))
         self.folder = folder
         self.tell = tell
         do {
@@ -296,9 +296,7 @@ package final class FolderCheck {
         let former = FormerOutputs()
         guard (try? former.read(in: root)) == true else { return }
         for file in former.byFile.keys {
-            let isFormer = try runError { () throws(FileError) in
-                try former.has(file.string, in: folder)
-            }
+            let isFormer = try runError(of: former.has(file.string, in: folder))
             if isFormer { own(file.string, &unowned, &ownedIn) }
         }
     }

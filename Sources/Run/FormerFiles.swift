@@ -50,9 +50,8 @@ struct FormerFiles {
         }
         var found: [(file: ByteString, information: stat)] = []
         for file in entries.keys.sorted() {
-            let information = try runError { () throws(FileError) in
-                try kept.contains(file) ? nil : outputs.information(ofOutput: file.string)
-            }
+            let information = try runError(
+                of: kept.contains(file) ? nil : outputs.information(ofOutput: file.string))
             if let information {
                 found.append((file, information))
             } else {
@@ -112,9 +111,7 @@ private struct FilesInUse {
         _ sources: LocalSources
     ) throws(RunError) {
         for name in names {
-            let information = try runError { () throws(FileError) in
-                try outputs.information(ofOutput: name.string)
-            }
+            let information = try runError(of: outputs.information(ofOutput: name.string))
             if let information { files.insert(Identity(information)) }
         }
         for image in manifest.images {

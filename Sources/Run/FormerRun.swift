@@ -53,10 +53,10 @@ struct FormerRun {
         if let conflict = plan.conflict(with: own, in: job.folder, isRenewed: true) {
             throw conflict
         }
-        let isThere = try runError { () throws(FileError) in try outputs.exists(BatchFile.status) }
+        let isThere = try runError(of: outputs.exists(BatchFile.status))
         guard isThere else { return nil }
         guard
-            var status = try runError({ () throws(FileError) in try Status(in: outputs) }),
+            var status = try runError(of: Status(in: outputs)),
             FileName(status.id) == FileName(plan.id)
         else { throw RunError(unreadableStatusIn: outputs) }
         isDivided = false

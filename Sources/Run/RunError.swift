@@ -178,12 +178,12 @@ package enum RunError: CodedError, Equatable {
     }
 }
 
-/// Runs `body`, which opens a folder of the run, and converts its error.
+/// Opens a folder of the run, and converts the error.
 func runFolder(
-    _ body: () throws(OwnFolderError) -> Directory
+    _ folder: @autoclosure () throws(OwnFolderError) -> Directory
 ) throws(RunError) -> Directory {
     do {
-        return try body()
+        return try folder()
     } catch {
         throw RunError(error)
     }
@@ -196,4 +196,11 @@ func runError<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(Ru
     } catch {
         throw RunError(error)
     }
+}
+
+/// The same for one expression.
+func runError<Value: ~Copyable>(
+    of value: @autoclosure () throws(FileError) -> Value
+) throws(RunError) -> Value {
+    try runError(value)
 }

@@ -46,7 +46,7 @@ extension RunFolder {
     /// - Parameter folder: where its sources are recorded.
     func isOfThis(_ status: Status, in folder: Directory) throws(RunError) -> Bool {
         guard hasSameText(status) else { return false }
-        let found = try runError { () throws(FileError) in try SourceRecord.read(in: folder) }
+        let found = try runError(of: SourceRecord.read(in: folder))
         return (found ?? SourceRecord()) == job.manifest.found
     }
 
@@ -79,7 +79,7 @@ extension RunFolder {
         guard let result = found else { return .stopped }
         let changes = RunChanges(result)
         let hasWork = changes.made > 0
-        let isFileGone = try runError { () throws(FileError) in try lacksFile(beside: status) }
+        let isFileGone = try runError(of: lacksFile(beside: status))
         guard hasWork || !isSame || result.isAmended || isFileGone else {
             self.changes.withLock { $0 = changes }
             return .finished(status)
@@ -145,7 +145,7 @@ extension RunFolder {
     ) throws(RunError) -> Finding {
         if formerPlan != nil {
             let replacement = plan.replacing(copy)
-            try runError { () throws(FileError) in try replacement.replace(in: spool.root) }
+            try runError(of: replacement.replace(in: spool.root))
         }
         let hasWork = result.images.contains { !$0.state.isFinal }
         var status = former

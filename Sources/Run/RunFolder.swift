@@ -87,7 +87,7 @@ package final class RunFolder: Sendable {
 
     /// Creates the folder if it does not exist, and locks it.
     init(_ job: RunJob, examination: Examination, durably: Bool) throws(RunError) {
-        try runError { () throws(FileError) in try Spool.createRoot(job.folder) }
+        try runError(of: Spool.createRoot(job.folder))
         let outputs: Directory
         do {
             outputs = try Directory(path: job.folder)
@@ -137,9 +137,7 @@ package final class RunFolder: Sendable {
             if let former {
                 root = former
             } else {
-                root = try runFolder { () throws(OwnFolderError) in
-                    try outputs.ownFolder(FileName(Self.spoolName))
-                }
+                root = try runFolder(outputs.ownFolder(FileName(Self.spoolName)))
             }
             spool = try Self.spool(
                 in: root, RunFolders(outputs: outputs, answer: outputs), job.folder)
@@ -227,7 +225,7 @@ package final class RunFolder: Sendable {
 
     private func find() throws(RunError) -> Finding {
         try refuseLinkToWork()
-        try runError { () throws(FileError) in try removeUnfinished() }
+        try runError(of: removeUnfinished())
         try readFormer()
         guard let status = try readAnswer() else {
             if let formerPlan, try hasJournal() {
@@ -265,16 +263,16 @@ package final class RunFolder: Sendable {
             try outputs.requireCopy(
                 of: job.bytes, as: BatchFile.manifest(job.format), isBegun: false)
         }
-        let prepared = try runError { () throws(FileError) in try begin() }
+        let prepared = try runError(of: begin())
         return try prepared.manifest.images.isEmpty ? endEmpty(prepared) : .unfinished(prepared)
     }
 
     private func isInWork() throws(RunError) -> Bool {
-        try runError { () throws(FileError) in try spool.active.exists(FileName(job.id)) }
+        try runError(of: spool.active.exists(FileName(job.id)))
     }
 
     private func openActive() throws(RunError) -> Directory {
-        try runError { () throws(FileError) in try folders.active() }
+        try runError(of: folders.active())
     }
 
     private func readFormer() throws(RunError) {
@@ -297,13 +295,9 @@ package final class RunFolder: Sendable {
     /// Removes what is left in `active` of a run that has ended, or of the beginning of its renewal, in which nothing was
     /// done.
     private func clearEnded(_ status: Status) throws(RunError) {
-        let first = try runError { () throws(FileError) in
-            try ItemJournal.first(in: folders.active())
-        }
+        let first = try runError(of: ItemJournal.first(in: folders.active()))
         if case .reopened(let record)? = first, record.isOf(status) {
-            return try runError { () throws(FileError) in
-                try spool.ended.remove(FileName(job.id))
-            }
+            return try runError(of: spool.ended.remove(FileName(job.id)))
         }
         _ = try recover()
     }
@@ -311,20 +305,16 @@ package final class RunFolder: Sendable {
     /// Makes sure that no link is in the place of `active/ID`, whose files are reached by their paths from `active`. From
     /// here on, only this user can put one there.
     private func refuseLinkToWork() throws(RunError) {
-        let found = try runError { () throws(FileError) in
-            try spool.active.information(of: FileName(job.id))
-        }
+        let found = try runError(of: spool.active.information(of: FileName(job.id)))
         guard let found, !found.isFolder else { return }
         throw .link(spool.active.path(of: FileName(job.id)))
     }
 
     /// The status without its images; nil if there is none.
     func readAnswer() throws(RunError) -> Status? {
-        let exists = try runError { () throws(FileError) in
-            try answer.exists(BatchFile.status)
-        }
+        let exists = try runError(of: answer.exists(BatchFile.status))
         guard exists else { return nil }
-        let status = try runError { () throws(FileError) in try Status(frameIn: answer) }
+        let status = try runError(of: Status(frameIn: answer))
         guard let status, FileName(status.id) == FileName(job.id),
             status.shards?.number == shard?.number
         else {

@@ -29,9 +29,7 @@ struct RunParts {
         of job: RunJob, _ request: ShardRequest, in outputs: Directory,
         _ examination: Examination, durably: Bool
     ) throws(RunError) {
-        let root = try runFolder { () throws(OwnFolderError) in
-            try outputs.ownFolder(FileName(RunFolder.spoolName))
-        }
+        let root = try runFolder(outputs.ownFolder(FileName(RunFolder.spoolName)))
         // The folder of another kind of run is refused before anything is written.
         if let known = try RunPlan.read(in: root), known.shards == nil,
             let conflict = known.conflict(
@@ -49,9 +47,7 @@ struct RunParts {
                 self.lock = lock
                 try Self.share(job, in: revision.folder)
                 record = try Self.settle(job.manifest.found, in: revision.folder)
-                answer = try runFolder { () throws(OwnFolderError) in
-                    try revision.folder.ownFolder(Self.name(of: shard))
-                }
+                answer = try runFolder(revision.folder.ownFolder(Self.name(of: shard)))
                 part = RunFolders.Part(shard: shard, shared: revision.folder)
                 return
             case .other(let plan):
@@ -149,7 +145,7 @@ struct RunParts {
                 return try root.exists(name)
             }
             if isThere, try root.requireCopy(of: job.bytes, as: name, isBegun: true) {
-                return try runError { () throws(FileError) in try removeLeftovers(in: root) }
+                return try runError(of: removeLeftovers(in: root))
             }
             let new = FileName(
                 "\(newCopy)\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
@@ -181,7 +177,7 @@ struct RunParts {
         // Each repetition means that somebody else has removed a file.
         for _ in 0..<100 {
             if let known = try settled(in: root) {
-                try runError { () throws(FileError) in try removeLeftovers(newRecord, in: root) }
+                try runError(of: removeLeftovers(newRecord, in: root))
                 return known
             }
             let name = FileName(
@@ -202,11 +198,9 @@ struct RunParts {
     static func settled(in root: Directory) throws(RunError) -> SourceRecord? {
         // Without links, the file is empty for a moment (`Directory.publish`).
         for _ in 0..<100 {
-            let isThere = try runError { () throws(FileError) in
-                try root.exists(BatchFile.sources)
-            }
+            let isThere = try runError(of: root.exists(BatchFile.sources))
             guard isThere else { return nil }
-            let found = try runError { () throws(FileError) in try SourceRecord.read(in: root) }
+            let found = try runError(of: SourceRecord.read(in: root))
             if let found { return found }
             usleep(20_000)
         }

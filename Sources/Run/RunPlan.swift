@@ -161,10 +161,10 @@ package struct RunPlan: Codable, Sendable, Equatable {
         // Each repetition means that somebody else has removed a file.
         for _ in 0..<100 {
             if let known = try Self.read(in: folder) {
-                try runError { () throws(FileError) in try Self.removeIncomplete(in: folder) }
+                try runError(of: Self.removeIncomplete(in: folder))
                 return known
             }
-            try runError { () throws(FileError) in try write(into: folder) }
+            try runError(of: write(into: folder))
         }
         throw .unreadable(folder.path(of: Self.fileName))
     }

@@ -97,9 +97,7 @@ extension ShardMerge {
         _ progress: (Int) -> Void
     ) throws(RunError) -> Int {
         let path = root.path(of: Self.newStatus)
-        let file = try runError { () throws(FileError) in
-            try root.create(Self.newStatus, replacing: true)
-        }
+        let file = try runError(of: root.create(Self.newStatus, replacing: true))
         try removeNewSizes()
         let (head, tail) = status.writtenNow.encodedFrame()
         var bytes = head
@@ -134,7 +132,7 @@ extension ShardMerge {
             }
             // The last image has no comma.
             if start + Self.chunk >= work.expected.count, !items.isEmpty { bytes.removeLast(2) }
-            try runError { () throws(FileError) in try file.write(bytes, path: path) }
+            try runError(of: file.write(bytes, path: path))
             bytes.removeAll(keepingCapacity: true)
             if let piece = work.sizes?.take() { try appendSizes(piece) }
             progress(min(work.expected.count, start + Self.chunk))

@@ -63,7 +63,7 @@ package struct ShardMerge {
     ///   - readsOutputs: whether the outputs' digests are computed; otherwise their lengths are compared.
     ///   - prunes: whether outputs are removed that no image has any more.
     package init(_ path: String, readsOutputs: Bool, prunes: Bool = false) throws(RunError) {
-        outputs = try runError { () throws(FileError) in try Directory(path: path) }
+        outputs = try runError(of: Directory(path: path))
         do {
             root = try outputs.ownFolder(existing: FileName(RunFolder.spoolName))
         } catch .file(let error) where error.errno == .noSuchFileOrDirectory {
@@ -125,7 +125,7 @@ package struct ShardMerge {
         try requireOwnAnswer(record)
         let outputBytes = try write(&status, &work, &report) { progress($0, total) }
         guard report.isWhole else {
-            try runError { () throws(FileError) in try root.remove(Self.newStatus) }
+            try runError(of: root.remove(Self.newStatus))
             try removeNewSizes()
             return report
         }
@@ -247,7 +247,7 @@ package struct ShardMerge {
             if isOther { throw .inTheWay(outputs.path(of: BatchFile.sources)) }
         }
         for name in [BatchFile.status, BatchFile.progress] {
-            let exists = try runError { () throws(FileError) in try outputs.exists(name) }
+            let exists = try runError(of: outputs.exists(name))
             // A merge that was killed has left its progress without a status.
             guard exists, name != BatchFile.progress || !isOwnProgress() else { continue }
             throw .inTheWay(outputs.path(of: name))
