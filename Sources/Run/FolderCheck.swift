@@ -46,7 +46,6 @@ package struct FolderSummary: Sendable, Equatable {
     package let id: String
     package let folder: String
     package let state: BatchState
-    /// The number of images.
     package let images: Int
     /// The number of outputs that were compared.
     package internal(set) var outputs = 0

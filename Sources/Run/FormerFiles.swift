@@ -94,17 +94,7 @@ extension FormerOutputs.Entry {
 
 /// The files that nothing removes, whatever name leads to them: the outputs of the images, and their sources.
 private struct FilesInUse {
-    private struct Identity: Hashable {
-        let device: UInt64
-        let inode: UInt64
-
-        init(_ information: stat) {
-            device = UInt64(information.st_dev)
-            inode = UInt64(information.st_ino)
-        }
-    }
-
-    private var files: Set<Identity> = []
+    private var files: Set<FolderIdentity> = []
 
     init(
         _ names: Set<ByteString>, in outputs: Directory, _ manifest: Manifest,
@@ -112,15 +102,15 @@ private struct FilesInUse {
     ) throws(RunError) {
         for name in names {
             let information = try runError(of: outputs.information(ofOutput: name.string))
-            if let information { files.insert(Identity(information)) }
+            if let information { files.insert(FolderIdentity(information)) }
         }
         for image in manifest.images {
             guard let path = image.source?.localPath,
                 case .file(let information) = sources.presence(of: path)
             else { continue }
-            files.insert(Identity(information))
+            files.insert(FolderIdentity(information))
         }
     }
 
-    func contains(_ information: stat) -> Bool { files.contains(Identity(information)) }
+    func contains(_ information: stat) -> Bool { files.contains(FolderIdentity(information)) }
 }

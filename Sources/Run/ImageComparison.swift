@@ -41,7 +41,6 @@ import Glibc
 struct ImageComparison {
     /// Where sources are looked for.
     let sources: LocalSources
-    /// The former status, with its images.
     let former: Status
     /// Whether the former manifest was the same. Then an image whose settings were not noted has the same.
     let isSameManifest: Bool

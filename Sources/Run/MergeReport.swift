@@ -11,7 +11,6 @@ package struct MergeReport: Sendable, Equatable {
         package var isInWork = false
 
         package enum Reason: Sendable, Equatable {
-            /// It has no status.
             case notBegun
             /// Its status is not a final one.
             case unfinished(Status.Counts)
@@ -41,7 +40,6 @@ package struct MergeReport: Sendable, Equatable {
     package internal(set) var faults: [Fault] = []
     /// The number of faults, also of those that are not kept.
     package internal(set) var faultCount = 0
-    /// The shards in which images have failed.
     package internal(set) var failed: [Int] = []
     /// Images that were filtered according to the former whole status, and have failed since then. Their outputs of that
     /// time are gone or changed.
@@ -74,7 +72,6 @@ package struct MergeReport: Sendable, Equatable {
 
     var isWhole: Bool { missing.isEmpty && faultCount == 0 }
 
-    /// The missing shards that nobody works on.
     package var idle: [Int] { missing.filter { !$0.isInWork }.map(\.shard) }
 
     /// Their tasks, as `--array` takes them.

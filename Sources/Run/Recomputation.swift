@@ -119,7 +119,6 @@ package struct Recomputation {
         return nil
     }
 
-    /// Compares a new image with what the status has about it.
     private func compare(
         _ image: ImageStatus, _ recorded: Recorded?, _ versions: [PictureVersions], isHidden: Bool
     ) throws {

@@ -15,7 +15,6 @@ package enum MakeReason: String, Sendable, CaseIterable {
     /// An image that it is made from, or that is laid over it, is made again.
     case needed = "needed-changed"
     case output = "output-missing"
-    /// It has failed, and `--retry` was given.
     case retry
     /// It has failed because of a limit of the configuration, which is another one now.
     case limits = "limits-changed"
@@ -42,7 +41,6 @@ package enum MakeReason: String, Sendable, CaseIterable {
 
 /// Why the result of an image stands although nothing tells that it is what a run would make now.
 package enum StandReason: String, Sendable, CaseIterable {
-    /// Its source is gone.
     case gone = "source-gone"
     /// Its source cannot be read, or the folder of the source is not there.
     case unreadable = "source-unreadable"
@@ -93,7 +91,6 @@ package struct RunChanges: Sendable, Equatable {
     package var alone: [StandReason: [String]] = [:]
     /// Whether `--prune` removes nothing of images whose sources are gone, because all sources are gone at once.
     package var keepsAll = false
-    /// The files of former outputs whose images fail now.
     package var stale: [String] = []
     /// The files of former outputs whose images are gone because a file system is not mounted.
     package var away: [String] = []

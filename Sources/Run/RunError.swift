@@ -17,7 +17,6 @@ package enum RunError: CodedError, Equatable {
 
     /// Another process works in the folder.
     case inUse(folder: String, holder: String)
-    /// The folder has a run of another manifest.
     case otherManifest(folder: String, manifest: String, change: ManifestChange = .other)
     /// The folder has a run of the same manifest in another folder, where its relative paths mean other pictures.
     case otherBase(folder: String, base: String)
@@ -29,7 +28,6 @@ package enum RunError: CodedError, Equatable {
     case otherCount(folder: String, known: String, asked: String)
     /// The environment, or the plan, has no such shard.
     case noShard(ShardRequest.Problem)
-    /// No run has worked in the folder.
     case noRun(String)
     /// The run in the folder has no shards that could be merged.
     case notDivided(String)
@@ -41,7 +39,6 @@ package enum RunError: CodedError, Equatable {
     case changing(folder: String, shard: Int)
     /// A file that no run in this folder has written is where a file of the run must be.
     case inTheWay(String)
-    /// An output has been changed since it was written.
     case outputChanged(String, OutputFault)
     /// A copy of the manifest has been changed since it was written.
     case copyChanged(String)
@@ -75,6 +72,15 @@ package enum RunError: CodedError, Equatable {
             .noSuchFileOrDirectory, .fileNameTooLong, .tooManySymbolicLinkLevels, .isDirectory:
             self = .cannotCreate(error)
         default: self = .file(error)
+        }
+    }
+
+    /// - Parameter folder: which is locked, for people.
+    init(_ error: SpoolError, folder: String) {
+        switch error {
+        case .locked(_, let holder): self = .inUse(folder: folder, holder: holder)
+        case .file(let error), .barred(let error, _): self.init(error)
+        case .foreign(let folder): self = .foreign(folder)
         }
     }
 

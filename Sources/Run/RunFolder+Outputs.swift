@@ -4,7 +4,6 @@ import DarkroomManifest
 import DarkroomSpool
 import Foundation
 
-/// The outputs of an unfinished or finished run that are missing.
 extension RunFolder {
     /// Has images of an unfinished run repeated whose outputs somebody has removed.
     func repeatMissing(_ prepared: PreparedBatch) throws(RunError) -> PreparedBatch {

@@ -125,9 +125,8 @@ extension RunFolder {
     private func requireCopies(of status: Status) throws(RunError) -> String? {
         let copy = BatchFile.manifest(job.format)
         let found = try runError { () throws(FileError) -> String? in
-            guard let found = try answer.information(of: copy) else { return nil }
-            guard found.isRegularFile else { return "" }
-            return try answer.open(copy).sha256(path: answer.path(of: copy))
+            // What is no file has no SHA-256.
+            try answer.exists(copy) ? answer.sha256(of: copy) ?? "" : nil
         }
         guard let found else { return nil }
         let known =
@@ -256,9 +255,7 @@ extension RunFolder {
             FaultPoint.receiptManifestMoved.pass()
         }
         if let file = former.manifest.file, FileName(file) != copy,
-            let found = try answer.information(of: FileName(file)), found.isRegularFile,
-            try answer.open(FileName(file)).sha256(path: answer.path(of: FileName(file)))
-                == former.manifest.copySHA256
+            let found = try answer.sha256(of: FileName(file)), found == former.manifest.copySHA256
         {
             try answer.remove(FileName(file))
         }

@@ -126,10 +126,8 @@ package final class RunFolder: Sendable {
         } else {
             // A folder of shards is refused before anything is written.
             let former = try Self.existingRoot(in: outputs)
-            if let former, let known = try RunPlan.read(in: former),
-                let conflict = known.conflict(with: job.plan(nil), in: job.folder, isRenewed: true)
-            {
-                throw conflict
+            if let former, let known = try RunPlan.read(in: former) {
+                try known.requireComparable(with: job.plan(nil), in: job.folder)
             }
             shard = nil
             answer = outputs
@@ -143,9 +141,7 @@ package final class RunFolder: Sendable {
                 in: root, RunFolders(outputs: outputs, answer: outputs), job.folder)
             let known = try job.plan(nil).settle(in: spool.root)
             let own = job.plan(nil, id: known.id)
-            if let conflict = known.conflict(with: own, in: job.folder, isRenewed: true) {
-                throw conflict
-            }
+            try known.requireComparable(with: own, in: job.folder)
             let isSame = known.conflict(with: own, in: job.folder) == nil
             plan = isSame ? known : own
             formerPlan = isSame ? nil : known
@@ -163,13 +159,8 @@ package final class RunFolder: Sendable {
         do {
             return try Spool(in: root, of: run)
         } catch {
-            switch error {
-            case .locked(_, let holder):
-                let shard = run.part.map { "\($0.shard) in " } ?? ""
-                throw .inUse(folder: shard + folder, holder: holder)
-            case .file(let error), .barred(let error, _): throw RunError(error)
-            case .foreign(let folder): throw .foreign(folder)
-            }
+            let shard = run.part.map { "\($0.shard) in " } ?? ""
+            throw RunError(error, folder: shard + folder)
         }
     }
 
@@ -282,10 +273,8 @@ package final class RunFolder: Sendable {
     /// A run that had a plan and no status has made nothing. At most its manifest is beside the outputs.
     private func beginAnother(than former: RunPlan) throws(RunError) {
         try runError { () throws(FileError) in
-            for copy in ManifestFormat.allCases.map(BatchFile.manifest) {
-                guard let found = try answer.information(of: copy), found.isRegularFile,
-                    try answer.open(copy).sha256(path: answer.path(of: copy)) == former.sha256
-                else { continue }
+            for copy in ManifestFormat.allCases.map(BatchFile.manifest)
+            where try answer.sha256(of: copy) == former.sha256 {
                 try answer.remove(copy)
             }
             try plan.replace(in: spool.root)

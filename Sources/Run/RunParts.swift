@@ -18,7 +18,6 @@ struct RunParts {
     /// How many pages the sources have, for all shards; nil if no pages are counted.
     let record: SourceRecord?
 
-    /// The name of the folder of a shard.
     static func name(of shard: Shard) -> FileName {
         FileName("shard-\(shard.number)-of-\(shard.count)")
     }
@@ -31,11 +30,9 @@ struct RunParts {
     ) throws(RunError) {
         let root = try runFolder(outputs.ownFolder(FileName(RunFolder.spoolName)))
         // The folder of another kind of run is refused before anything is written.
-        if let known = try RunPlan.read(in: root), known.shards == nil,
-            let conflict = known.conflict(
-                with: job.plan(request.shards ?? .init(count: 1)), in: job.folder, isRenewed: true)
-        {
-            throw conflict
+        if let known = try RunPlan.read(in: root), known.shards == nil {
+            try known.requireComparable(
+                with: job.plan(request.shards ?? .init(count: 1)), in: job.folder)
         }
         // Each repetition means that the plan was replaced.
         while true {
@@ -71,11 +68,7 @@ struct RunParts {
         let lock = try PlanLock(.shared, root, of: job.folder)
         let plan = try plan(job, request, in: root)
         let own = job.plan(request.shards ?? plan.shards)
-        if let conflict = plan.conflict(
-            with: own, in: job.folder, isCountMeant: false, isRenewed: true)
-        {
-            throw conflict
-        }
+        try plan.requireComparable(with: own, in: job.folder, isCountMeant: false)
         guard let shards = plan.shards else { throw .unreadable(root.path(of: RunPlan.fileName)) }
         let revision = try RunRevision(plan, in: root)
         let isCountMeant = request.isCountWritten
@@ -117,7 +110,7 @@ struct RunParts {
         return try job.plan(shards).settle(in: root)
     }
 
-    private static func shard(
+    static func shard(
         _ request: ShardRequest, _ shards: RunPlan.Shards
     ) throws(RunError) -> Shard {
         do {
@@ -145,10 +138,9 @@ struct RunParts {
                 return try root.exists(name)
             }
             if isThere, try root.requireCopy(of: job.bytes, as: name, isBegun: true) {
-                return try runError(of: removeLeftovers(in: root))
+                return try runError(of: root.removeFiles(withPrefix: newCopy))
             }
-            let new = FileName(
-                "\(newCopy)\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+            let new = FileName(unique: newCopy)
             try runError { () throws(FileError) in
                 try root.write(sparsely: job.bytes, to: new, durably: false)
                 try root.closeManifest(new, of: job.bytes, job.manifest)
@@ -177,11 +169,10 @@ struct RunParts {
         // Each repetition means that somebody else has removed a file.
         for _ in 0..<100 {
             if let known = try settled(in: root) {
-                try runError(of: removeLeftovers(newRecord, in: root))
+                try runError(of: root.removeFiles(withPrefix: newRecord))
                 return known
             }
-            let name = FileName(
-                "\(newRecord)\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+            let name = FileName(unique: newRecord)
             try runError { () throws(FileError) in
                 try root.write(record.encoded(), to: name, durably: false)
                 do throws(FileError) {
@@ -207,15 +198,6 @@ struct RunParts {
         throw .unreadable(root.path(of: BatchFile.sources))
     }
 
-    /// Removes what processes have left that were killed before their copy was complete. There is a copy, so nobody needs
-    /// it.
-    private static func removeLeftovers(
-        _ prefix: String = newCopy, in root: Directory
-    ) throws(FileError) {
-        for name in try root.names() where name.text.hasPrefix(prefix) {
-            try ifExists { () throws(FileError) in try root.remove(name) }
-        }
-    }
 }
 
 extension RunError {

@@ -64,14 +64,10 @@ package struct ShardMerge {
     ///   - prunes: whether outputs are removed that no image has any more.
     package init(_ path: String, readsOutputs: Bool, prunes: Bool = false) throws(RunError) {
         outputs = try runError(of: Directory(path: path))
-        do {
-            root = try outputs.ownFolder(existing: FileName(RunFolder.spoolName))
-        } catch .file(let error) where error.errno == .noSuchFileOrDirectory {
-            throw .noRun(path)
-        } catch {
-            throw RunError(error)
-        }
-        guard let known = try RunPlan.read(in: root) else { throw .noRun(path) }
+        guard let root = try RunFolder.existingRoot(in: outputs),
+            let known = try RunPlan.read(in: root)
+        else { throw .noRun(path) }
+        self.root = root
         if known.shards == nil { throw .notDivided(path) }
         self.prunes = prunes
         check = OutputCheck(outputs: outputs, readsContent: readsOutputs)
@@ -267,10 +263,9 @@ package struct ShardMerge {
     private func putManifest(_ bytes: [UInt8], as name: FileName) throws(RunError) {
         let former = former()
         let isFormer = try runError { () throws(FileError) -> Bool in
-            guard plan.copies != nil, let found = try outputs.information(of: name),
-                found.isRegularFile
-            else { return false }
-            let sha256 = try outputs.open(name).sha256(path: outputs.path(of: name))
+            guard plan.copies != nil, let sha256 = try outputs.sha256(of: name) else {
+                return false
+            }
             return sha256 != plan.sha256
                 && (plan.copies?.contains(sha256) == true
                     || former?.frame.manifest.copySHA256 == sha256)

@@ -145,3 +145,10 @@ package func onFiles<Value>(
         throw .file(error)
     }
 }
+
+/// The same for one expression.
+package func onFiles<Value>(
+    of value: @autoclosure () throws(FileError) -> Value
+) throws(SelfTestError) -> Value {
+    try onFiles(value)
+}

@@ -32,7 +32,6 @@ package enum SamplePictures {
 }
 
 extension SamplePictures {
-    /// Writes one of them.
     static func write(
         _ layout: PixelLayout, as format: OutputFormat, to name: FileName, in folder: Directory
     ) throws(PictureError) {

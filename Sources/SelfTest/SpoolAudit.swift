@@ -333,7 +333,6 @@ extension SpoolAudit {
             ? [] : ["outbox/\(id.text)/\(ResultSizes.fileName.text) is not that of the status"]
     }
 
-    /// The errors in the progress file next to a status.
     private func compareProgress(
         of id: FileName, _ status: Status, hasEnded: Bool
     ) throws(SelfTestError) -> [String] {

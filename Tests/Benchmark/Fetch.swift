@@ -2,7 +2,6 @@ import ArgumentParser
 import DarkroomCore
 import DarkroomFetch
 import Foundation
-import SystemPackage
 import TestSupport
 
 /// The downloads beside `curl --parallel`: the same list of files from the same nginx, in turn.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TestSupport
 
 /// What the page of a batch costs.
 struct Pages: AsyncParsableCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import DarkroomManifest
 import Foundation
-import TestSupport
 
 /// Two shards on two cores beside one process with two threads.
 struct Shards: ParsableCommand {

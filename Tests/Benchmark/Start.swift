@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import TestSupport
 
 /// How soon `darkroom run` has its first output, beside the whole time of ImageMagick's `convert`.
 struct Start: ParsableCommand {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TestSupport
 
 /// Three sizes of a JPEG as variants, beside the largest alone and beside separate images.
 struct Variants: ParsableCommand {

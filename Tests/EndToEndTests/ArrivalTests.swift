@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// Ways into the inbox that inotify does not tell of as such, and a crash on the way.

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import Foundation
-import TestSupport
 import Testing
 
 /// A daemon that ends in the middle of a batch, and the next one that finishes it.

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import Foundation
-import TestSupport
 import Testing
 
 /// What the daemon removes, and what it does not.

@@ -1,5 +1,3 @@
-import DarkroomAnswer
-import DarkroomCore
 import Foundation
 import Glibc
 import TestSupport

@@ -53,7 +53,6 @@ struct ControlFileQueue {
     /// Whether there may be a file to examine.
     var hasNext: Bool { !urgent.isEmpty || !arrived.isEmpty }
 
-    /// The next file to examine.
     mutating func next() -> FileName? {
         // A file that was handled out of its turn is not known any more.
         while let name = (urgent.next() ?? arrived.next())?.name {

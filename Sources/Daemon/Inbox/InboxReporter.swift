@@ -10,7 +10,6 @@ struct InboxReporter {
     /// When the last scan of the inbox took place.
     var lastScan: String?
 
-    /// The report that was written last.
     private(set) var last: InboxReport?
     /// For each listed file, why it is there and since when.
     private var known: [FileName: (reason: InboxReason, since: String)] = [:]

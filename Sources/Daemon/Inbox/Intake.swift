@@ -51,7 +51,6 @@ package final class Intake: @unchecked Sendable {
     var inHand = FinishedCommands()
     var large = Arrivals()
     var largeInHand: FileName?
-    /// The queue on which large manifests are taken.
     let largeManifests = DispatchQueue(label: "darkroom.intake.large", qos: .userInitiated)
     /// What the spool has refused. Nothing more is claimed until the spool accepts it.
     var refusals = IntakeRefusals()

@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import Synchronization
-import SystemPackage
 import TestSupport
 import Testing
 

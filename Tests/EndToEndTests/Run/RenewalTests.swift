@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomCore
 import Foundation
 import Synchronization
