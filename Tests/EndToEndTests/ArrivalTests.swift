@@ -4,6 +4,8 @@ import Testing
 /// Ways into the inbox that inotify does not tell of as such, and a crash on the way.
 @Suite(.fewAtATime) struct ArrivalTests {
     enum Way: String, CaseIterable, Sendable {
+        /// It keeps its other name.
+        case link
         /// By the time of the look it has one name only.
         case linkAndUnlink
         /// It never had another name.
@@ -19,10 +21,11 @@ import Testing
         let text = Array(try DaemonFixture.json(["images": ["a": fixture.url("0.png")]]).utf8)
         let target = "\(root)/inbox/linked.\(ending)"
         switch way {
-        case .linkAndUnlink:
+        case .link, .linkAndUnlink:
             let draft = "\(root)/tmp/draft"
-            try Data(text).write(to: URL(filePath: draft))
-            try #require(link(draft, target) == 0 && unlink(draft) == 0)
+            try fixture.spool.write(text, to: "tmp/draft")
+            try #require(link(draft, target) == 0)
+            if way == .linkAndUnlink { try fixture.spool.remove("tmp/draft") }
         case .unnamed, .unnamedInTheInbox:
             let folder = way == .unnamed ? "tmp" : "inbox"
             // O_TMPFILE, which Swift does not import.
@@ -37,6 +40,7 @@ import Testing
         try await fixture.complete("linked", daemon)
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("is not taken"))
+        #expect(fixture.spool.exists("tmp/draft") == (way == .link))
     }
 
     /// Until it is closed, however long that takes.

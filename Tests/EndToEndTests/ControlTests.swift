@@ -196,9 +196,7 @@ import Testing
         let writer = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         #expect(write(writer, manifest, 10) == 10)
         try fixture.spool.drop("x.hold", "")
-        try await daemon.waitUntil("the reason") {
-            $0.outputText.contains("the writer of its manifest x.json has not closed it")
-        }
+        try await daemon.says("the writer of its manifest x.json has not closed it")
         // Longer than a manifest settles, with control files that make the daemon look through the inbox. Half a
         // minute without a further byte would be too long.
         for turn in 0..<4 {
@@ -234,9 +232,7 @@ import Testing
 
         // Not yet mended: it fails again.
         try fixture.spool.drop("x.retry", "")
-        let again = try await fixture.spool.waitForStatus(of: "x", daemon, "tried again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        let again = try await fixture.spool.waitForRetry(1, of: "x", daemon)
         #expect(again.state == .completedWithErrors)
         #expect(try again.image("bad").attempts == 2)
 
@@ -264,9 +260,7 @@ import Testing
 
         // Nothing is left to be done.
         try fixture.spool.drop("x.retry", "")
-        try await daemon.waitUntil("an answer") {
-            $0.outputText.contains("x.retry has no effect: all images are filtered")
-        }
+        try await daemon.says("x.retry has no effect: all images are filtered")
         try await waitUntilConsumed(fixture, daemon, "x.retry")
         #expect(try fixture.spool.status(of: "x") == status)
     }
@@ -282,9 +276,7 @@ import Testing
             ("done.release", "the batch has ended"), ("done.cancel", "the batch has ended"),
         ] {
             try fixture.spool.drop(control, "")
-            try await daemon.waitUntil("an answer to \(control)") {
-                $0.outputText.contains("\(control) has no effect: \(reason)")
-            }
+            try await daemon.says("\(control) has no effect: \(reason)")
             try await waitUntilConsumed(fixture, daemon, control)
         }
         #expect(try fixture.spool.status(of: "done") == done)
@@ -350,11 +342,9 @@ import Testing
         #expect(held.manifest.uid == 1000)
         for action in ["release", "cancel"] {
             try drop("x.\(action)", "", by: 1001)
-            try await daemon.waitUntil("a refusal") {
-                $0.outputText.contains(
-                    "x.\(action) is refused: it belongs to user 1001, but the manifest belongs to user 1000"
-                )
-            }
+            try await daemon.says(
+                "x.\(action) is refused: it belongs to user 1001, but the manifest belongs to user 1000"
+            )
             try await waitUntilConsumed(fixture, daemon, "x.\(action)")
         }
         #expect(try fixture.spool.status(of: "x") == held)
@@ -363,7 +353,7 @@ import Testing
         #expect(status.state == .cancelled)
         #expect(status.commands?.map(\.uid) == [1000, 1000])
         try drop("x.retry", "", by: 1001)
-        try await daemon.waitUntil("a refusal") { $0.outputText.contains("x.retry is refused") }
+        try await daemon.says("x.retry is refused")
         #expect(try fixture.spool.status(of: "x") == status)
         // Root may.
         try drop("x.retry", "", by: 0)

@@ -177,9 +177,7 @@ import Testing
         // What an absolute path names in the roots can be filtered again.
         try fixture.spool.remove("outbox/job/c.png")
         try fixture.spool.drop("job.retry", "")
-        let second = try await fixture.spool.waitForStatus(of: "job", daemon, "ended again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        let second = try await fixture.spool.waitForRetry(1, of: "job", daemon)
         #expect(second.images.map(\.state) == [.filtered, .failed, .filtered, .failed])
         // What cannot be repeated keeps its own error.
         for name in ["b", "d"] {

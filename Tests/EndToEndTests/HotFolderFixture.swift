@@ -1,4 +1,5 @@
 import DarkroomAnswer
+import DarkroomCore
 import Foundation
 import Glibc
 import TestSupport
@@ -60,13 +61,23 @@ final class HotFolderFixture: TestFolder {
             arguments: ["--config", configuration], environment: environment)
     }
 
-    /// Starts a daemon that a fault ends, perhaps before it is ready, and waits for its end.
-    func die(at fault: String) async throws -> DaemonProcess.Ending {
+    /// Starts a daemon that a fault ends, perhaps before it is ready.
+    func die(
+        at fault: String, by signal: CInt = SIGKILL,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         let settings = Self.settings.merging(["folders": setting]) { $1 }
         let daemon = try base.launch(
             settings, arguments: ["--config", configuration],
-            environment: ["DARKROOM_FAULT": fault, "SWIFT_BACKTRACE": "enable=no"])
-        return try await daemon.waitForEnding()
+            environment: [FaultPoint.variable: fault, "SWIFT_BACKTRACE": "enable=no"])
+        let ending = try await daemon.waitForEnding()
+        #expect(ending == .killed(signal: signal), "\(fault)", sourceLocation: sourceLocation)
+    }
+
+    /// Has the next daemon begin paused.
+    func pause() throws {
+        try spool.makeFolders()
+        try spool.write([], to: "paused")
     }
 
     // MARK: Pictures
@@ -171,9 +182,11 @@ final class HotFolderFixture: TestFolder {
             .filter { $0.hasSuffix(".batch") }
     }
 
+    func waitForRecords(_ count: Int, _ daemon: DaemonProcess) async throws {
+        try await daemon.waitUntil("\(count) records") { _ in records.count == count }
+    }
+
     func waitForNoRecords(_ daemon: DaemonProcess) async throws {
-        try await eventually("no records", context: { "\(records) \(daemon.describe())" }) {
-            records.isEmpty ? true : nil
-        }
+        try await waitForRecords(0, daemon)
     }
 }

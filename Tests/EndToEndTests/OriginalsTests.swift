@@ -36,9 +36,7 @@ import Testing
         let path = "\(fixture.spool.path)/outbox/job/originals"
         try Data(DaemonFixture.picture).write(to: URL(filePath: path + "/c.png"))
         try fixture.spool.drop("job.retry", "")
-        let second = try await fixture.spool.waitForStatus(of: "job", daemon, "ended again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        let second = try await fixture.spool.waitForRetry(1, of: "job", daemon)
         #expect(second.images.map(\.state) == [.filtered, .filtered, .filtered])
         try await fixture.waitForRemoval()
         #expect(fixture.spool.exists("outbox/job/originals/a.png"))
@@ -97,9 +95,7 @@ import Testing
         try #require(symlink(secret, path + "/c.png") == 0)
         try #require(symlink(fixture.documents.path, path + "/documents") == 0)
         try fixture.spool.drop("job.retry", "")
-        let status = try await fixture.spool.waitForStatus(of: "job", daemon, "ended again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        let status = try await fixture.spool.waitForRetry(1, of: "job", daemon)
         let error = try #require(try status.image("c").error)
         #expect(error.code == "source-forbidden")
         #expect(

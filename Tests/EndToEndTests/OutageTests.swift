@@ -91,7 +91,7 @@ import Testing
         // Its copies are gone, so that a retry has no effect.
         try fixture.spool.drop("\(first[0].id).retry", "")
         try await daemon.says("\(first[0].id).retry has no effect")
-        try HotFolderFixture.picture(1).write(to: URL(filePath: fixture.path("a.png.tmp")))
+        try fixture.write(HotFolderFixture.picture(1), to: "a.png.tmp")
         #expect(rename(fixture.path("a.png.tmp"), fixture.path("a.png")) == 0)
         let all = try await fixture.expectAnswers(["a.png", "a.png"], daemon)
         #expect(all.compactMap(\.image.deliveredTo) == ["\(fixture.done)/a.png"])

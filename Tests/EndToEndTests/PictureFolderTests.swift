@@ -97,9 +97,7 @@ import Testing
         #expect(first.images.map(\.state) == [.filtered, .failed])
         try await fixture.waitForRemoval()
         try fixture.spool.drop("holiday.retry", "")
-        try await daemon.waitUntil("the refusal") {
-            $0.outputText.contains("nothing of the batch can be repeated")
-        }
+        try await daemon.says("nothing of the batch can be repeated")
         #expect(try fixture.spool.status(of: "holiday") == first)
     }
 

@@ -33,7 +33,7 @@ import Testing
         try await fixture.complete("new", images: [("a", fixture.url("0.png"))], daemon)
         try await daemon.waitUntil("the removal") { _ in !fixture.spool.exists("outbox/old") }
         #expect(fixture.spool.list("outbox") == ["new", "young"])
-        try await daemon.waitUntil("a word of it") { $0.outputText.contains("outbox/old removed") }
+        try await daemon.says("outbox/old removed")
         // The name is free again.
         try await fixture.complete("old", images: [("a", fixture.url("0.png"))], daemon)
     }

@@ -115,9 +115,7 @@ import Testing
         try fixture.documents.write(DaemonFixture.picture, to: "late.png")
         daemon = try await fixture.run(["metrics.textfile": metrics])
         try fixture.spool.drop("x.retry", "")
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "ended again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        _ = try await fixture.spool.waitForRetry(1, of: "x", daemon)
         let second = try await fixture.spool.finish("x", daemon)
         #expect(second.state == .completed, "\(second.images)")
         #expect(second.manifest == first.manifest)

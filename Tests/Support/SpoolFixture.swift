@@ -85,6 +85,15 @@ package final class SpoolFixture: TestFolder {
         try await waitForStatus(of: id, daemon, "\(state)") { $0.state == state }
     }
 
+    /// Waits until the batch has ended after so many retries, and returns that status.
+    package func waitForRetry(
+        _ number: Int, of id: String, _ daemon: DaemonProcess
+    ) async throws -> Status {
+        try await waitForStatus(of: id, daemon, "ended again") {
+            $0.state.isFinal && $0.retries == number
+        }
+    }
+
     /// Waits until so many images of the batch are filtered, and returns that status.
     package func waitForStatus(
         of id: String, _ daemon: DaemonProcess, filtered count: Int

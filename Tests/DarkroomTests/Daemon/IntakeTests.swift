@@ -162,10 +162,15 @@ import Testing
 
     // MARK: The folder
 
-    @Test func makesTheInboxAgainWhereItIsRemoved() async throws {
+    @Test(arguments: [true, false])
+    func makesTheInboxAgainWhereItIsGone(isRenamed: Bool) async throws {
         let fixture = try IntakeFixture().started()
         let root = fixture.spool.root
-        try root.rename("inbox", to: root, as: "elsewhere")
+        if isRenamed {
+            try root.rename("inbox", to: root, as: "elsewhere")
+        } else {
+            try root.removeDirectory("inbox")
+        }
         try await fixture.wait(for: .watching, count: 2)
         #expect(fixture.journal.all(.inboxLost).count == 1)
         let inbox = try fixture.spool.openInbox()
