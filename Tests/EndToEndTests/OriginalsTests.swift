@@ -33,8 +33,7 @@ import Testing
         let first = try await fixture.spool.finish("job", daemon)
         #expect(first.images.map(\.state) == [.filtered, .filtered, .failed])
         try await expectOriginals(fixture)
-        let path = "\(fixture.spool.path)/outbox/job/originals"
-        try Data(DaemonFixture.picture).write(to: URL(filePath: path + "/c.png"))
+        try fixture.spool.write(DaemonFixture.picture, to: "outbox/job/originals/c.png")
         try fixture.spool.drop("job.retry", "")
         let second = try await fixture.spool.waitForRetry(1, of: "job", daemon)
         #expect(second.images.map(\.state) == [.filtered, .filtered, .filtered])
@@ -111,16 +110,8 @@ import Testing
     /// A daemon of one user, and a folder of another one in its `tmp`.
     private static func folderOfAnotherUser() async throws -> (DaemonFixture, DaemonProcess) {
         let fixture = try DaemonFixture(pictures: 0)
-        let spool = fixture.spool.path
-        try #require(chown(spool, daemonUser, daemonUser) == 0)
-        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
-        let daemon = try fixture.launch(settings, user: daemonUser)
-        try await daemon.says(" watches ")
-        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
-        for name in ["", "/a.png", "/manifest.json"] {
-            try #require(chown("\(spool)/tmp/job\(name)", submitter, daemonUser) == 0)
-        }
-        try #require(chmod("\(spool)/tmp/job", 0o770) == 0)
+        let daemon = try await fixture.runAsAnotherUser(settings)
+        try fixture.makeFolderOfAnotherUser("job")
         return (fixture, daemon)
     }
 
@@ -141,9 +132,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    private static let daemonUser: UInt32 = 64001
-    private static let submitter: UInt32 = 64002
-
     /// Their owner takes away every permission: the answer is removed nevertheless, and its ID is free.
     @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
     func theirOwnerCannotPreventTheRemoval() async throws {
@@ -154,7 +142,7 @@ import Testing
         let path = "\(fixture.spool.path)/outbox/job/originals"
         var information = stat()
         try #require(lstat(path, &information) == 0)
-        #expect(information.st_uid == Self.submitter)
+        #expect(information.st_uid == DaemonFixture.submitter)
         try #require(chmod(path, 0) == 0)
         try fixture.spool.drop("job.remove", "")
         try await daemon.waitUntil("the removal") { _ in !fixture.spool.exists("outbox/job") }
@@ -164,7 +152,7 @@ import Testing
         ) { fixture.spool.list("active").first { $0.hasPrefix(".ended-.expired-job.") } }
         try #require(chmod("\(fixture.spool.path)/active/\(left)/originals", 0o770) == 0)
         #expect(try await daemon.stop() == .exited(0))
-        let next = try fixture.launch(user: Self.daemonUser)
+        let next = try fixture.launch(user: DaemonFixture.daemonUser)
         try await fixture.waitForRemoval()
         #expect(try await next.stop() == .exited(0))
     }

@@ -35,6 +35,17 @@ struct PageBrowserTests {
         return "file://" + fixture.url("out-page/index.html").path
     }
 
+    /// Works on that page in a browser. It must be quiet.
+    private func onPage(
+        _ work: @escaping @Sendable (Browser, String) throws -> Void
+    ) async throws {
+        let url = try await page()
+        try await Browser.use { browser in
+            try work(browser, url)
+            Self.checkQuiet(browser, url)
+        }
+    }
+
     /// What must hold of each page: nothing is asked for outside of it, and nothing is complained about.
     private static func checkQuiet(_ browser: Browser, _ url: String) {
         let folder = String(url.prefix { $0 != "#" }).replacing("index.html", with: "")
@@ -53,8 +64,7 @@ struct PageBrowserTests {
     }
 
     @Test func isQuietAndShowsNamesAsText() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.open(url)
             let names = try browser.value(
                 "[...document.querySelectorAll('.grid .name')].map(n => n.textContent)",
@@ -71,7 +81,6 @@ struct PageBrowserTests {
                   .map(i => i.src)
                 """, as: [String].self)
             #expect(wrong.filter { $0.contains("small") } == [])
-            Self.checkQuiet(browser, url)
         }
     }
 
@@ -153,8 +162,7 @@ struct PageBrowserTests {
     }
 
     @Test func fitsEachWindowAndCanBeRead() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             for (width, dark) in [390, 1024, 1920].flatMap({ [($0, false), ($0, true)] }) {
                 try browser.show(width: width, height: 900, dark: dark)
                 for part in ["", "#view-1"] {
@@ -166,7 +174,6 @@ struct PageBrowserTests {
                     #expect(faint == [], "\(width)\(part), dark: \(dark)")
                 }
             }
-            Self.checkQuiet(browser, url)
         }
     }
 
@@ -197,8 +204,7 @@ struct PageBrowserTests {
         """
 
     @Test func theSliderAndTheKeysWork() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.show(width: 1024, height: 900)
             try browser.open(url + "#view-1")
             let clip = "document.querySelector('#view-1 .top').style.clipPath"
@@ -215,14 +221,12 @@ struct PageBrowserTests {
             #expect(try browser.value("location.hash", as: String.self) == "#view-1")
             try browser.press("Escape", code: 27)
             #expect(try browser.value("location.hash", as: String.self) == "#image-1")
-            Self.checkQuiet(browser, url)
         }
     }
 
     /// The tab key walks through the view that is open, and not through what is behind it.
     @Test func theKeyboardStaysInTheView() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.show(width: 1024, height: 900)
             try browser.open(url)
             let focused = """
@@ -243,14 +247,12 @@ struct PageBrowserTests {
             }
             #expect(places.contains("view-1"))
             #expect(Set(places).isSubset(of: ["view-1", "BODY", "HTML"]), "\(places)")
-            Self.checkQuiet(browser, url)
         }
     }
 
     /// Everything but the slider is there without a program.
     @Test func isCompleteWithoutAProgram() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.send("Emulation.setScriptExecutionDisabled", ["value": true])
             try browser.open(url + "#view-1")
             let shown = "e => !!e && e.getClientRects().length > 0"
@@ -269,8 +271,7 @@ struct PageBrowserTests {
     /// For a screen reader: one heading of the first level and no level left out, a text for each picture that is not
     /// beside its name, a name for each link, button and field, and no ID twice.
     @Test func tellsAScreenReader() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.open(url)
             let faults = try browser.value(
                 """

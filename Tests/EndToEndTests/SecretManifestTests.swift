@@ -249,20 +249,15 @@ import Testing
 
     // MARK: Another user of the group
 
-    private static let daemonUser: UInt32 = 64001
-    private static let member: UInt32 = 64002
+    private static let member = DaemonFixture.submitter
 
     /// A daemon of a user whose group may read the spool, and two answers of a member of that group, with a redacted and
     /// with a closed copy. `b` has failed in both.
     private func answersOfAMember() async throws -> (DaemonFixture, DaemonProcess) {
         let fixture = try DaemonFixture(pictures: 1)
-        let (spool, user) = (fixture.spool.path, Self.daemonUser)
-        try #require(chown(spool, user, user) == 0 && chmod(spool, 0o750) == 0)
-        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
-        let daemon = try fixture.launch(user: user)
-        try await daemon.says(" watches ")
+        let daemon = try await fixture.runAsAnotherUser(mode: 0o750)
         for folder in ["inbox", "tmp"] {
-            try #require(chmod("\(spool)/\(folder)", 0o2770) == 0)
+            try #require(chmod(fixture.spool.path(folder), 0o2770) == 0)
         }
         let url = Self.url("0.png", fixture)
         // A value of the query that is also a name cannot be replaced.
@@ -283,7 +278,7 @@ import Testing
     ) async throws -> ClientProcess.Result {
         let result = try await ClientProcess.end(
             arguments, spool: fixture.spool.path, folder: work, environment: ["TMPDIR": work],
-            user: user, group: user == nil ? nil : Self.daemonUser)
+            user: user, group: user == nil ? nil : DaemonFixture.daemonUser)
         var said = ReadableFiles()
         said.add("what it says", Array((result.output + result.errors).utf8))
         #expect(said.leaks == [], "\(arguments)")
@@ -293,7 +288,7 @@ import Testing
     /// A folder of the member's.
     private func work() throws -> ScratchDirectory {
         let work = try ScratchDirectory()
-        try #require(chown(work.path, Self.member, Self.daemonUser) == 0)
+        try #require(chown(work.path, Self.member, DaemonFixture.daemonUser) == 0)
         try #require(chmod(work.path, 0o755) == 0)
         return work
     }

@@ -11,20 +11,18 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 1)
         roots = try ScratchDirectory()
-        try Self.write(3, to: roots.url.appending(path: "scan.tif"))
-        try Self.write(1, to: roots.url.appending(path: "note.tif"))
+        try Self.write(3, to: "scan.tif", in: roots)
+        try Self.write(1, to: "note.tif", in: roots)
         try roots.write(DaemonFixture.picture, to: "photo.png")
     }
 
-    private static func write(_ pages: Int, to url: URL) throws {
-        try Data(TIFFMaker(pages: pages).bytes).write(to: url)
+    private static func write(_ pages: Int, to name: String, in folder: some TestFolder) throws {
+        try folder.write(TIFFMaker(pages: pages).bytes, to: name)
     }
 
     /// The gray values of the only pixel of pictures.
-    private func grays(_ files: [URL]) throws -> [UInt8] {
-        try files.map {
-            try #require(try PNGDecoder.decode(Array(Data(contentsOf: $0))).bytes.first)
-        }
+    private func grays(_ files: [String], in folder: some TestFolder) throws -> [UInt8] {
+        try files.map { try #require(try PNGDecoder.decode(folder.bytes($0)).bytes.first) }
     }
 
     private func run() async throws -> DaemonProcess {
@@ -42,8 +40,7 @@ import Testing
         try fixture.spool.drop("x.yaml", Self.manifest)
         let held = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         #expect(held.images.map(\.name) == Self.names)
-        let scan = roots.url.appending(path: "scan.tif")
-        try FileManager.default.removeItem(at: scan)
+        try roots.remove("scan.tif")
         try await daemon.killAtOnce()
         daemon = try await run()
         try fixture.spool.drop("x.release", "")
@@ -53,8 +50,7 @@ import Testing
             status.images.map { $0.error?.code }
                 == ["source-missing", "source-missing", "source-missing", nil, nil])
         // Two of the three pages come back, and another two of a file that had one.
-        try Self.write(2, to: scan)
-        try Self.write(2, to: roots.url.appending(path: "note.tif"))
+        for name in ["scan.tif", "note.tif"] { try Self.write(2, to: name, in: roots) }
         try fixture.spool.remove("outbox/x/note.png")
         _ = try await fixture.client("retry", "x", "--wait")
         status = try await fixture.spool.finish("x", daemon)
@@ -65,10 +61,8 @@ import Testing
             status.images[3].warnings == [
                 "it has 2 pages: page 1 is used; pages: all uses each"
             ])
-        let outbox = fixture.spool.root.appending(path: "outbox/x")
-        #expect(
-            try grays(["scan-1.png", "scan-2.png", "note.png"].map { outbox.appending(path: $0) })
-                == [10, 20, 10])
+        let files = ["scan-1.png", "scan-2.png", "note.png"].map { "outbox/x/\($0)" }
+        #expect(try grays(files, in: fixture.spool) == [10, 20, 10])
         #expect(
             fixture.spool.list("outbox/x").contains("sources.json")
                 && fixture.spool.list("active").allSatisfy { $0.hasPrefix(".") })
@@ -110,11 +104,8 @@ import Testing
         let one = try await fixture.client(
             "submit", scan, "--name", "c", "--wait", "--source-page", "2")
         one.expect(exit: 0, output: "c\n")
-        let outbox = fixture.spool.root.appending(path: "outbox")
-        #expect(
-            try grays(
-                ["a/scan-3.png", "b/scan-3.png", "c/scan.png"].map { outbox.appending(path: $0) })
-                == [30, 30, 20])
+        let files = ["a/scan-3.png", "b/scan-3.png", "c/scan.png"].map { "outbox/\($0)" }
+        #expect(try grays(files, in: fixture.spool) == [30, 30, 20])
         // What the command says beforehand.
         try fixture.write(Self.manifest, to: "pages.yaml")
         try await fixture.client("check", "pages.yaml").shows(
@@ -138,7 +129,7 @@ import Testing
 
     private static func runFixture() throws -> RunFixture {
         let fixture = try RunFixture()
-        try write(3, to: fixture.url("scan.tif"))
+        try write(3, to: "scan.tif", in: fixture)
         try fixture.write(
             "filters: []\npages: all\nimages: [scan.tif, small.png, {name: book, source: scan.tif}]\n",
             to: "m.yaml")
@@ -154,20 +145,19 @@ import Testing
         let result = try await fixture.begin(["m.yaml", "-o", "out", "--quiet"]).result()
         #expect(result.exit == 0, "\(result)")
         #expect(try fixture.status()?.images.map(\.name) == Self.runNames)
-        #expect(
-            try grays(["scan-1.png", "scan-2.png", "book-3.png"].map { fixture.url("out/\($0)") })
-                == [10, 20, 30])
+        let files = ["scan-1.png", "scan-2.png", "book-3.png"].map { "out/\($0)" }
+        #expect(try grays(files, in: fixture) == [10, 20, 30])
         try fixture.checkOutcome(and: ["sources.json"])
         // The next run counts again.
         try fixture.remove("out/book-2.png")
-        try Self.write(2, to: fixture.url("scan.tif"))
+        try Self.write(2, to: "scan.tif", in: fixture)
         try await fixture.begin(["m.yaml", "-o", "out", "--quiet", "--prune"]).result().shows(
             exit: 0)
         #expect(
             try fixture.status()?.images.map(\.name) == [
                 "scan-1", "scan-2", "small", "book-1", "book-2",
             ])
-        #expect(try grays([fixture.url("out/book-2.png")]) == [20])
+        #expect(try grays(["out/book-2.png"], in: fixture) == [20])
         #expect(!fixture.exists("out/book-3.png"))
         try await fixture.end("verify out").shows(exit: 0)
         let pictures = try await fixture.end("run scan.tif --pages all -o pictures --quiet")
@@ -185,9 +175,9 @@ import Testing
             ).result()
             // Later ones find fewer pages in the file, which is their images' trouble only.
             #expect(number == 3 ? result.exit == 0 : [0, 3].contains(result.exit), "\(result)")
-            try Self.write(2, to: fixture.url("scan.tif"))
+            try Self.write(2, to: "scan.tif", in: fixture)
         }
-        try Self.write(3, to: fixture.url("scan.tif"))
+        try Self.write(3, to: "scan.tif", in: fixture)
         for number in 1...3 {
             try await fixture.begin([
                 "m.yaml", "-o", "out", "--quiet", "--retry", "--shard", "\(number)/3",
@@ -217,7 +207,7 @@ import Testing
             try await fixture.end("merge out --prune").shows(exit: 0)
         }
         try await night()
-        try Self.write(pages, to: fixture.url("scan.tif"))
+        try Self.write(pages, to: "scan.tif", in: fixture)
         try await night()
         #expect(try await fixture.begin(["m.yaml", "-o", "whole", "--quiet"]).result().exit == 0)
         #expect(try fixture.digests("out") == fixture.digests("whole"))
@@ -246,7 +236,7 @@ import Testing
             let result = try await fixture.darkroom(
                 "filter", "--source-page", "\(page)", "scan.tif", "-o", "p.png")
             result.expect(exit: 0)
-            #expect(try grays([fixture.url("p.png")]) == [UInt8(10 * page)])
+            #expect(try grays(["p.png"], in: fixture) == [UInt8(10 * page)])
         }
         let first = try await fixture.end("filter scan.tif -o p.png")
         first.expect(

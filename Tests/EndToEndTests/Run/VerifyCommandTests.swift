@@ -139,18 +139,15 @@ import Testing
         let process = try await daemon.run()
         try await daemon.finish(
             "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))], process)
-        let file = daemon.spool.root.appending(path: "outbox/holiday/a.png")
-        try Data([1]).write(to: file)
-        let changed = try await daemon.client("verify", "holiday")
-        #expect(
-            changed.errors
-                == "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: Move the changed file away, then: darkroom retry holiday\n"
+        try daemon.spool.write([1], to: "outbox/holiday/a.png")
+        try await daemon.client("verify", "holiday").shows(
+            errors:
+                "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: Move the changed file away, then: darkroom retry holiday\n"
         )
-        try FileManager.default.removeItem(at: file)
-        let missing = try await daemon.client("verify", "holiday")
-        #expect(
-            missing.errors
-                == "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: To make the missing ones again: darkroom retry holiday\n"
+        try daemon.spool.remove("outbox/holiday/a.png")
+        try await daemon.client("verify", "holiday").shows(
+            errors:
+                "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: To make the missing ones again: darkroom retry holiday\n"
         )
         #expect(try await daemon.client("retry", "holiday", "--wait").exit == 0)
         #expect(try await daemon.client("verify", "holiday").exit == 0)
@@ -165,15 +162,13 @@ import Testing
         try await daemon.complete("job", process)
         try await daemon.waitForRemoval()
         try daemon.spool.remove("outbox/job/a.png")
-        let result = try await daemon.client("verify", "job")
-        #expect(
-            result.errors.hasSuffix(
+        try await daemon.client("verify", "job").shows(
+            errors: .ends(
                 "darkroom retry job. It cannot repeat pictures that came with the batch: submit those again.\n"
-            ), "\(result)")
-        let retry = try await daemon.client("retry", "job")
-        #expect(
-            retry.errors
-                == "darkroom: job has nothing that can be repeated: all images are filtered, and the pictures that came with it are gone\n"
+            ))
+        try await daemon.client("retry", "job").shows(
+            errors:
+                "darkroom: job has nothing that can be repeated: all images are filtered, and the pictures that came with it are gone\n"
         )
         #expect(try await process.stop() == .exited(0))
     }
@@ -196,16 +191,15 @@ import Testing
         try await daemon.complete("job", process)
         try await daemon.waitForRemoval()
         func verify() async throws -> ClientProcess.Result {
-            try await ClientProcess.end(
-                ["verify", "job", "--again"], spool: daemon.spool.path, folder: "/")
+            try await daemon.client("verify", "job", "--again")
         }
         try await verify().shows(exit: 0, output: .begins("job: 3 outputs, "))
         // Not followed: the submitter may put anything there.
-        let path = "\(daemon.spool.path)/outbox/job/originals"
-        try FileManager.default.moveItem(atPath: path + "/a.png", toPath: path + "/d.png")
-        try #require(symlink("d.png", path + "/a.png") == 0)
-        try Data(Starfield.png(width: 16, height: 12, seed: 9)).write(
-            to: URL(filePath: path + "/x/c.png"))
+        let path = "outbox/job/originals"
+        try daemon.spool.move("\(path)/a.png", to: "\(path)/d.png")
+        try daemon.spool.link("\(path)/a.png", to: "d.png")
+        try daemon.spool.write(
+            Starfield.png(width: 16, height: 12, seed: 9), to: "\(path)/x/c.png")
         let result = try await verify()
         let lines = result.output.split(separator: "\n").map(String.init).sorted()
         try #require(result.exit == 65 && lines.count == 2, "\(result)")
@@ -221,29 +215,19 @@ import Testing
             "variants: [{suffix: -8, filters: {resize: 8}}, {suffix: -4, filters: {resize: 4}}]\n")
         let daemon = try await fixture.run()
         try fixture.put("a.png", 1)
-        _ = try await eventually("the answer") {
-            try? fixture.spool.list("outbox").first.flatMap {
-                try fixture.spool.status(of: $0)?.state.isFinal == true ? true : nil
-            }
-        }
+        let id = try await fixture.expectAnswers(["a.png", "a.png"], daemon)[0].id
         try await fixture.waitForNoRecords(daemon)
-        let id = try #require(fixture.spool.list("outbox").first)
         let original = "outbox/\(id)/a-8.original.png"
         #expect(fixture.spool.exists(original))
-        try await ClientProcess.end(
-            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/"
-        ).shows(exit: 0, output: .begins("\(id): 2 outputs, "))
+        try await fixture.base.client("verify", id, "--again").shows(
+            exit: 0, output: .begins("\(id): 2 outputs, "))
         // A page of it shows the original, too.
         let page = fixture.scratch.path + "/page"
-        try await ClientProcess.end(
-            ["page", id, "-o", page], spool: fixture.spool.path, folder: "/"
-        ).shows(exit: 0)
-        let html = try String(contentsOfFile: page + "/index.html", encoding: .utf8)
+        try await fixture.base.client("page", id, "-o", page).shows(exit: 0)
+        let html = try fixture.scratch.text("page/index.html")
         #expect(!html.contains("The source cannot be read any more"))
         try fixture.spool.remove(original)
-        try await ClientProcess.end(
-            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/"
-        ).shows(exit: 65)
+        try await fixture.base.client("verify", id, "--again").shows(exit: 65)
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -252,28 +236,18 @@ import Testing
         let process = try await daemon.run()
         try await daemon.finish(
             "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))], process)
-        let again = [
-            "verify", "holiday", "--again", "--set", "downloads.allowNetworks=[127.0.0.0/8]",
-        ]
-        for words in [["verify", "holiday"], again] {
-            try await ClientProcess.end(
-                words, spool: daemon.spool.path, folder: daemon.documents.path
-            ).shows(exit: 0, output: .begins("holiday: 2 outputs, "))
+        let again = ["--again", "--set", "downloads.allowNetworks=[127.0.0.0/8]"]
+        for words in [[], again] {
+            try await daemon.begin(["verify", "holiday"] + words).result().shows(
+                exit: 0, output: .begins("holiday: 2 outputs, "))
         }
-        try await ClientProcess.end(
-            ["verify", "nobody"], spool: daemon.spool.path, folder: daemon.documents.path
-        ).shows(
+        try await daemon.client("verify", "nobody").shows(
             exit: 66,
             errors:
-                "darkroom: nobody: there is neither such a folder nor such a batch in \(daemon.spool.path)/outbox\n"
+                "darkroom: nobody: there is neither such a folder nor such a batch in SPOOL/outbox\n"
         )
         // Every image of a daemon has the digest of its source too.
-        let status = try #require(
-            Status(
-                decoding: Array(
-                    try Data(
-                        contentsOf: daemon.spool.root.appending(path: "outbox/holiday/status.json"))
-                )))
+        let status = try #require(try daemon.spool.status(of: "holiday"))
         #expect(status.images.allSatisfy { $0.sourceSHA256?.count == 64 })
         #expect(try await process.stop() == .exited(0))
     }
