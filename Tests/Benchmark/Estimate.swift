@@ -23,7 +23,6 @@ struct Estimate: AsyncParsableCommand {
     @Option(help: "Where spools and pictures are made.")
     var scratch = ".build/benchmark"
 
-    /// The order of the images.
     private enum Order {
         case random(seed: UInt64)
         /// The hardest: the small pictures come first, so nothing that has ended tells of what comes.

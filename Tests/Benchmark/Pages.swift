@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 
-/// What the page of a batch costs.
 struct Pages: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page",

@@ -11,7 +11,6 @@ struct Table {
         self.programs = programs
     }
 
-    /// Prints the head of a table.
     static func begin(_ heads: String...) { begin(heads) }
 
     static func begin(_ heads: [String]) {

@@ -35,7 +35,6 @@ struct WholeDaemon: AsyncParsableCommand {
 
     private enum Size: Int { case small, middle, large }
 
-    /// One line of the table.
     private struct Line {
         var name: String
         var size: Size

@@ -48,6 +48,5 @@ struct MeasuredDaemon {
         process = try await DaemonProcess.run(spool: spool.path, settings: settings)
     }
 
-    /// Removes the spool.
     func remove() { try? FileManager.default.removeItem(at: spool.root) }
 }

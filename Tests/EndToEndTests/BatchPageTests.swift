@@ -154,7 +154,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// What the commands write, the daemon does.
     @Test func theCommandAsksForIt() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try await fixture.client("make", "--page", fixture.url("0.png")).shows(

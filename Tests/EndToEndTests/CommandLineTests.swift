@@ -112,7 +112,6 @@ import Testing
         ("durability: maybe\nlog: {level: loud}\n", ["durability", "log.level"]),
     ]
 
-    /// What the machine lacks is told once the text is right.
     @Test func looksAtTheMachineWhenTheTextIsRight() async throws {
         let file = try ConfigurationText(
             "spool: /proc/x\nlog: {level: loud}\nstop: {timeout: 2m}\n")

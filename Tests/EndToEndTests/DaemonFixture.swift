@@ -27,7 +27,6 @@ final class DaemonFixture: Sendable {
         origin = try NginxOrigin(documentRoot: documents.path)
     }
 
-    /// The address of a document, at the speed of the machine.
     func url(_ document: String) -> String { "\(origin.baseURL)/\(document)" }
 
     /// The address of a document that takes the origin a good while.
@@ -84,7 +83,6 @@ final class DaemonFixture: Sendable {
             ending == .killed(signal: SIGKILL), "\(environment)", sourceLocation: sourceLocation)
     }
 
-    /// A fixture with a daemon that is ready.
     static func running(
         pictures: Int = 12, spool: SpoolFixture? = nil, _ settings: [String: String] = [:],
         arguments: [String] = [], environment: [String: String] = [:]
@@ -129,7 +127,6 @@ final class DaemonFixture: Sendable {
     /// A transfer that stands still is given up by nobody.
     static let patient = ["downloads.stallTime": "3600s", "downloads.timeout": "1h"]
 
-    /// How often the origin has answered a request for this path.
     func requests(for path: String) throws -> Int {
         try origin.requests().count { $0.path == path }
     }
@@ -191,21 +188,18 @@ final class DaemonFixture: Sendable {
 }
 
 extension Status {
-    /// The image of this name.
     func image(_ name: String) throws -> ImageStatus {
         try #require(images.first { $0.name == name })
     }
 }
 
 extension DaemonFixture {
-    /// What inbox.json says; nil if there is none.
     func report() throws -> InboxReport? {
         let path = spool.root.appending(path: "inbox.json").path
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         return try JSONDecoder().decode(InboxReport.self, from: data)
     }
 
-    /// Waits until inbox.json says so, and returns that report.
     func waitForReport(
         _ daemon: DaemonProcess, _ what: String, until condition: (InboxReport) -> Bool
     ) async throws -> InboxReport {

@@ -361,7 +361,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// The longest name has room for a number.
     @Test func aLongNameGetsANumber() async throws {
         let name = String(repeating: "n", count: 150) + String(repeating: "é", count: 25)
         try put("\(name).png")

@@ -13,7 +13,6 @@ final class HotFolderFixture: TestFolder {
     let originals: String
     /// Further keys of the folder. `DONE` in it, and in `originals`, is the path of `done`.
     let options: String
-    /// Whether the outputs are delivered to `delivered`.
     let delivers: Bool
 
     static let settings = ["inbox.settle": "200ms", "inbox.poll": "300ms"]
@@ -87,7 +86,6 @@ final class HotFolderFixture: TestFolder {
         Data(Starfield.png(width: 16, height: 12, seed: UInt64(seed)))
     }
 
-    /// Renames a picture into the folder.
     func put(_ name: String, _ seed: Int = 1) throws { try put(name, Self.picture(seed)) }
 
     func put(_ name: String, _ bytes: Data) throws {
@@ -97,14 +95,12 @@ final class HotFolderFixture: TestFolder {
         #expect(rename(temporary, path(name)) == 0)
     }
 
-    /// The names in the folder, sorted.
     var left: [String] {
         ((try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []).sorted()
     }
 
     // MARK: Answers
 
-    /// An image of an answer.
     struct Answer {
         /// The name of the copy that was submitted.
         let source: String

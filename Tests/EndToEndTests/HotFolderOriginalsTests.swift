@@ -89,7 +89,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// Of two hard links of a picture, one is removed. The other one is not taken again.
     @Test func theOtherHardLinkIsNotTakenAgain() async throws {
         let fixture = try HotFolderFixture(originals: "remove")
         try fixture.put("k1.png", 1)

@@ -42,7 +42,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// Pictures that come together share a batch, up to a number.
     @Test func picturesThatComeTogetherShareABatch() async throws {
         let fixture = try HotFolderFixture(options: ", within: 1s, batch: 4")
         for index in 0..<10 { try fixture.put("\(index).png", index) }
@@ -260,7 +259,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// An answer that somebody has removed does not remove originals.
     @Test func withoutAnAnswerTheOriginalsStay() async throws {
         let fixture = try HotFolderFixture(originals: "remove")
         try fixture.put("a.png", 1)

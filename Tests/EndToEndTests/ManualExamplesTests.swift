@@ -178,7 +178,6 @@ import Testing
         return status.state != .rejected
     }
 
-    /// The keys for which the page says that they require a restart.
     private static func restartKeys() throws -> [String] {
         try ManualPage("darkroomd.yaml.5").items("KEYS")
             .filter { $0.text.contains("Requires a restart.") }.flatMap(\.names)
@@ -248,7 +247,6 @@ final class ManualFixture: Sendable {
         }
     }
 
-    /// Makes pictures in `photos` of the folder to work in.
     func makePhotos(_ names: [String]) throws {
         let photos = work.appending(path: "photos")
         try FileManager.default.makeFolder(at: photos)

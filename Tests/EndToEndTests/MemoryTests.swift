@@ -59,7 +59,6 @@ import Testing
         #expect(try peak(daemon) - idle <= 24 << 20)
     }
 
-    /// A larger limit holds from the reload on.
     @Test func theLimitChangesWithAReload() async throws {
         let fixture = try DaemonFixture()
         let file = fixture.documents.url.appending(path: "darkroomd.yaml")

@@ -135,7 +135,6 @@ import Testing
     static let copying: [FaultPoint] =
         [.placeCopied, .hotOriginalRemoved] + renaming.filter { $0 != .publishJournalTorn }
 
-    /// The same onto another file system.
     @Test(
         .enabled(if: SmallDisk.isAvailable, "only root can mount another file system"),
         arguments: copying, ["number", "fail"])
@@ -232,7 +231,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// The hot folder itself may be away when a batch has ended.
     @Test func theHotFolderIsAway() async throws {
         let fixture = try Self.fixture()
         try fixture.put("a.png", 1)

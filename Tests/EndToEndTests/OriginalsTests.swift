@@ -107,7 +107,6 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: secret))
     }
 
-    /// A daemon of one user, and a folder of another one in its `tmp`.
     private static func folderOfAnotherUser() async throws -> (DaemonFixture, DaemonProcess) {
         let fixture = try DaemonFixture(pictures: 0)
         let daemon = try await fixture.runAsAnotherUser(settings)

@@ -15,7 +15,6 @@ struct OtherUserTests {
         try scratch.write([], to: "darkroomd.yaml")
     }
 
-    /// - Parameter owner: whose folder it is.
     private func folder(_ path: String, mode: mode_t = 0o755, owner: UInt32 = 0) throws {
         try #require(mkdir("\(scratch.path)/\(path)", mode) == 0)
         try #require(chown("\(scratch.path)/\(path)", owner, owner) == 0)

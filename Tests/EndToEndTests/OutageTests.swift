@@ -78,7 +78,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// A picture that has failed because its name was taken comes again under its own name: as a copy that replaces it.
     @Test func aPictureComesAgainUnderItsName() async throws {
         let fixture = try HotFolderFixture(
             options: ", within: 100ms, deliver: {to: DONE, ifExists: fail}")

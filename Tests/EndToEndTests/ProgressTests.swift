@@ -95,7 +95,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// What a killed daemon has left is corrected by the next start.
     @Test func isCorrectedAfterAKill() async throws {
         let fixture = try DaemonFixture(pictures: DaemonFixture.many)
         let settings = ["downloads.concurrency": "2"]

@@ -61,7 +61,6 @@ import Testing
 
     private func sums(_ status: Status) -> [String?] { status.images.map { $0.output?.sha256 } }
 
-    /// The files of the results.
     private var files: [URL] {
         let root = folder.url.appending(path: "r")
         let names = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String }

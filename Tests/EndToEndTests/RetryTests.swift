@@ -6,7 +6,6 @@ import Testing
 /// Downloads that do not go well at once. What the scheduler makes of them is in `SchedulerRetryTests` and
 /// `SchedulerHostTests`.
 @Suite(.fewAtATime) struct RetryTests {
-    /// Attempts follow each other quickly.
     private static let quick = ["downloads.retryDelay": "20ms"]
     /// They follow each other in an hour at most, which is as good as never.
     private static let late = ["downloads.retryDelay": "1h", "downloads.retryDelayMax": "1h"]

@@ -341,7 +341,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// Somebody has removed the exact manifest.
     @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
     func aRetryWithoutTheExactManifestSaysWhatToDo() async throws {
         let (fixture, daemon) = try await answersOfAMember()

@@ -69,7 +69,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// What cannot be opened is an image that fails, and a pipe keeps nobody waiting.
     @Test func whatCannotBeOpenedFailsAsAnImage() async throws {
         #expect(mkfifo("\(roots.path)/pipe.tif", 0o600) == 0)
         let daemon = try await run()
@@ -165,7 +164,6 @@ import Testing
         #expect(try fixture.status("pictures")?.images.map(\.name) == ["scan-1", "scan-2"])
     }
 
-    /// The first shard counts for all.
     @Test func shardsShareWhatOneHasCounted() async throws {
         let fixture = try Self.runFixture()
         #expect(try await fixture.begin(["m.yaml", "-o", "whole", "--quiet"]).result().exit == 0)
@@ -216,7 +214,6 @@ import Testing
         try await fixture.end("verify out").shows(exit: 0)
     }
 
-    /// Many first shards at once.
     @Test func firstShardsHaveOneRecord() async throws {
         let fixture = try Self.runFixture()
         let runs = try (1...6).map {

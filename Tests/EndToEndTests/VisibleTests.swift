@@ -194,7 +194,6 @@ import Testing
         return text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? .max
     }()
 
-    /// More happens than inotify keeps while the daemon does not run.
     @Test(.enabled(if: queuedEvents <= 16_384, "inotify keeps too many events here"))
     func countsWhatEventsHadMissed() async throws {
         let fixture = try DaemonFixture()

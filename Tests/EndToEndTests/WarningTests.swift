@@ -97,7 +97,6 @@ import Testing
             ])
     }
 
-    /// Damage makes a warning only with `keep`, and `strict` refuses that too.
     @Test func strictWinsOverKeep() async throws {
         try await fixture.end("filter cut.jpg --damaged keep -o r").shows(
             exit: 0, errors: .begins("cut.jpg: warning: "))
@@ -217,7 +216,6 @@ import Testing
 
     // MARK: Strict
 
-    /// The manifest, and which of its images fail.
     static let strict: [(text: String, failed: [String])] = [
         ("images: [odd.jpg, small.png]", []),
         ("strict: true\nimages: [odd.jpg, small.png]", ["odd"]),

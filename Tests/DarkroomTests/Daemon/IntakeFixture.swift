@@ -32,7 +32,6 @@ final class IntakeFixture: Sendable {
     var journal: RecordedJournal { base.journal }
     var time: ManualTime { base.time }
 
-    /// A manifest of one image, whose source is there.
     static let manifest = #"{"images": [{"name": "i", "source": "s"}]}"#
     /// The beginning of one.
     static let half = #"{"images": [{"name": "i""#

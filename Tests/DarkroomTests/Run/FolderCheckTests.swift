@@ -41,7 +41,6 @@ import Testing
         #expect(summary.bytes == bytes)
     }
 
-    /// An altered status does not lead to a file elsewhere.
     @Test(arguments: ["../outside.png", "/etc/passwd", ".."])
     func refusesAStatusThatLeadsOut(name: String) throws {
         let text = String(decoding: try folder.read("status.json"), as: UTF8.self)

@@ -39,7 +39,6 @@ import Testing
         return information
     }
 
-    /// The status of the former run.
     private func former() throws -> Status {
         let manifest = try manifest()
         var status = Status(
@@ -273,7 +272,6 @@ import Testing
         #expect(words(try compare(status, others, isSame: false)) == "alone settings-changed alone")
     }
 
-    /// Pixels that are in no file can only be made of the source.
     @Test func whatIsMadeOfPixelsThatAreGoneStands() throws {
         let text =
             "images: {a: {source: a.png, publish: false}, b: {from: a, filters: flip}, c: {source: c.png, filters: mono}}\n"

@@ -110,7 +110,6 @@ final class ShardFixture {
             status.encoded(), to: BatchFile.status, replacing: true, durably: false)
     }
 
-    /// The images of a shard.
     func names(of number: Int) throws -> [String] {
         guard let shard = Shard(number, of: count) else { return [] }
         return manifest.part(shard).images.map(\.name.string)

@@ -16,7 +16,6 @@ import Testing
         return fixture
     }
 
-    /// A shard whose folder is locked is missing, and need not run again.
     @Test func aShardInWorkIsNotToRunAgain() throws {
         let fixture = try ShardFixture(images: 40, count: 4)
         for number in 1...3 { try fixture.run(number, ends: number == 1) }
@@ -229,7 +228,6 @@ import Testing
         return try #require(counts.max { $0.0 < $1.0 }).1
     }
 
-    /// Images of a shard that has run again have failed.
     private static func fail(_ names: [String], _ number: Int, _ fixture: ShardFixture) throws {
         try fixture.edit(number) { status in
             for index in status.images.indices where names.contains(status.images[index].name) {
@@ -259,7 +257,6 @@ import Testing
         #expect(try fixture.merge(prunes: prunes).stale.count == 2)
     }
 
-    /// Also that of another run.
     @Test(arguments: ["status.json", "progress.json"], [true, false])
     func anAnswerInTheWayIsRefused(name: FileName, isOfARun: Bool) throws {
         let fixture = try Self.filled()

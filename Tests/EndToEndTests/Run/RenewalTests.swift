@@ -166,7 +166,6 @@ import Testing
         #expect(try fixture.status()?.images.map(\.name).sorted() == ["z", "z-2"])
     }
 
-    /// The second run compares, and has nothing to write.
     @Test func writesNothingWhereNothingHasChanged() async throws {
         // A source that was changed a moment ago has no identity, which the second run would note.
         try fixture.shell("sleep 2.1")
@@ -413,7 +412,6 @@ import Testing
         #expect(try fixture.status()?.images[0].versionsSHA256 == digest)
     }
 
-    /// The tags of one URL say nothing of another one.
     @Test func asksAnotherURLWithoutTags() async throws {
         let origin = try origin(Suffix())
         let text = "images: {a: \(origin.baseURL)/small.png}\n"

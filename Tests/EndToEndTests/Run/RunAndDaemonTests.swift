@@ -22,7 +22,6 @@ import Testing
         return status
     }
 
-    /// Compares every file of an answer.
     private func compare(_ fixture: DaemonFixture, _ id: String, _ folder: String) throws {
         let answer = fixture.spool.root.appending(path: "outbox/\(id)")
         let run = fixture.documents.url.appending(path: folder)

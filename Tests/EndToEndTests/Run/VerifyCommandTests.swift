@@ -154,7 +154,6 @@ import Testing
         #expect(try await process.stop() == .exited(0))
     }
 
-    /// With pictures that came along, and are gone.
     @Test func saysThatPicturesAreGone() async throws {
         let daemon = try DaemonFixture(pictures: 0)
         let process = try await daemon.run()
