@@ -76,7 +76,7 @@ final class IntakeFixture: Sendable {
 
     /// Writes a file into `tmp` and renames it into the inbox, as submitters are to.
     func drop(_ name: FileName, _ content: String = manifest) throws {
-        try spool.tmp.write(Array(content.utf8), to: name, replacing: true, durably: false)
+        try spool.tmp.put(Array(content.utf8), to: name)
         try spool.tmp.rename(name, to: inbox, as: name, replacing: true)
     }
 

@@ -244,7 +244,7 @@ import Testing
         func change() throws {
             let folder = try outputs
             let time = try #require(try folder.information(of: "a.png")).st_mtim
-            try folder.write(content, to: "a.png", replacing: true, durably: false)
+            try folder.put(content, to: "a.png")
             #expect(utimensat(folder.number, "a.png", [time, time], 0) == 0)
         }
         // In an unfinished run.
@@ -277,7 +277,7 @@ import Testing
         try finish()
         let text = try outputs.read(FileName(name))
         for content in [[1], Array(text.dropLast(20))] {
-            try outputs.write(content, to: FileName(name), replacing: true, durably: false)
+            try outputs.put(content, to: FileName(name))
             #expect(try refusal(try job()) == .unreadable("\(out)/\(name)"))
         }
         try outputs.write(text, to: "elsewhere", durably: false)
@@ -293,7 +293,7 @@ import Testing
         other[0] = 0
         for isFinished in [false, true] {
             if isFinished { try finish() } else { #expect(try prepare() == "new new") }
-            try outputs.write(other, to: "manifest.json", replacing: true, durably: false)
+            try outputs.put(other, to: "manifest.json")
             #expect(try refusal(try job()) == .copyChanged(path))
             try outputs.rename("manifest.json", to: outputs, as: "mine")
             #expect(symlink("mine", path) == 0)
@@ -309,7 +309,7 @@ import Testing
         #expect(try prepare() == "new new")
         var other = Self.text
         other[0] = 0
-        try active.write(other, to: "manifest.json", replacing: true, durably: false)
+        try active.put(other, to: "manifest.json")
         #expect(try prepare() == "new new")
         #expect(try active.read("manifest.json") == Self.text)
     }

@@ -232,7 +232,7 @@ import Testing
         for version in [1, 2, 4] {
             let other = text.replacing(
                 "\"schemaVersion\" : 3", with: "\"schemaVersion\" : \(version)")
-            try root.write(Array(other.utf8), to: "plan.json", replacing: true, durably: false)
+            try root.put(Array(other.utf8), to: "plan.json")
             #expect(throws: RunError.unreadable("\(scratch.path)/./plan.json")) {
                 try RunPlan.read(in: root)
             }
