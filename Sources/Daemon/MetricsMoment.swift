@@ -5,7 +5,6 @@ import DarkroomFetch
 import DarkroomSpool
 import DarkroomWork
 
-/// The values at one moment that `Metrics` does not count.
 struct MetricsMoment: Sendable {
     var spool = ""
     var version = ""

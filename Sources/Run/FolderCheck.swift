@@ -7,11 +7,9 @@ import SystemPackage
 /// What `darkroom verify` finds in a folder of results.
 package struct FolderFinding: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
-        /// A file is not there.
         case missing
         /// A file is not as it was written.
         case differs
-        /// A file cannot be read.
         case unreadable
         /// No image has this file.
         case extra
@@ -20,9 +18,7 @@ package struct FolderFinding: Sendable, Equatable {
         case deliveredMissing = "delivered-missing"
         case deliveredDiffers = "delivered-differs"
         case deliveredUnreadable = "delivered-unreadable"
-        /// Made anew: the source is not the one that was filtered.
         case sourceChanged = "source-changed"
-        /// Made anew: it has other bytes.
         case otherBytes = "other-bytes"
         /// Made anew: the image fails.
         case fails
@@ -84,7 +80,6 @@ package final class FolderCheck {
     package private(set) var summary: FolderSummary
     private static let chunk = 1024
 
-    /// - Parameter tell: called for each finding.
     package init(
         _ path: String, tell: @escaping (FolderFinding) throws -> Void
     ) throws(RunError) {

@@ -84,7 +84,6 @@ package final class FolderRun: Sendable {
         return SignalSources.heeded(among: signals).first { sigismember(&pending, $0) == 1 }
     }
 
-    /// The folder of the results.
     package var path: String { folder.outputs.path }
 
     /// The folder of the status: the same, or that of the shard.

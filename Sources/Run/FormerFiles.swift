@@ -23,7 +23,6 @@ struct FormerFiles {
         let file: ByteString?
     }
 
-    /// - Parameter images: the images of the manifest, as they are after the run.
     init(
         _ entries: [ByteString: Set<FormerOutputs.Entry>], outputs: Directory,
         manifest: Manifest, images: [ImageStatus], sources: LocalSources
@@ -36,7 +35,6 @@ struct FormerFiles {
             }, sources: sources)
     }
 
-    /// - Parameter results: of the images of the manifest.
     init(
         _ entries: [ByteString: Set<FormerOutputs.Entry>], outputs: Directory,
         manifest: Manifest, results: [Result], sources: LocalSources

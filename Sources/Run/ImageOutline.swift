@@ -82,7 +82,6 @@ struct ExpectedOutput: Sendable {
     }
 }
 
-/// What is wrong with an output.
 package enum OutputFault: Sendable, Equatable {
     case missing
     case notAFile
@@ -104,7 +103,6 @@ package enum OutputFault: Sendable, Equatable {
     }
 }
 
-/// Compares outputs with their status.
 struct OutputCheck: Sendable {
     let outputs: Directory
     /// Whether the content is read; otherwise only the length is compared.

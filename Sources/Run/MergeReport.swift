@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomSpool
 
-/// What a merge has found.
 package struct MergeReport: Sendable, Equatable {
     /// A shard that has not done all of its work.
     package struct Missing: Sendable, Equatable {
@@ -32,7 +31,6 @@ package struct MergeReport: Sendable, Equatable {
 
     package let id: String
     package let folder: String
-    /// The number of shards.
     package let shards: Int
     /// The whole status without its images; nil if it was not written.
     package internal(set) var status: Status?
@@ -58,7 +56,6 @@ package struct MergeReport: Sendable, Equatable {
     package internal(set) var keepsAll = false
     /// The number of images that failed because another file is in the place of their output.
     package internal(set) var blockedCount = 0
-    /// These files.
     package internal(set) var blockingFiles: [String] = []
     /// The tasks of these shards: the first array's.
     private let array: RunPlan.TaskArray
@@ -79,9 +76,10 @@ package struct MergeReport: Sendable, Equatable {
 
     package var failedTasks: String { array.list(failed) }
 
-    mutating func add(_ fault: Fault) {
+    mutating func add(_ message: String, of image: String? = nil, in shard: Int) {
         faultCount += 1
-        if faults.count < Self.mostFaults { faults.append(fault) }
+        guard faults.count < Self.mostFaults else { return }
+        faults.append(Fault(shard: shard, image: image, message: message))
     }
 
     mutating func addBlocked(by file: String) {

@@ -86,7 +86,6 @@ struct RevisionChange {
             .end(job.format)
     }
 
-    /// Adds the lists of the shards to that of the whole.
     private func gatherFormer(_ shards: [Shard], _ revision: RunRevision) throws(RunError) {
         let whole = FormerOutputs()
         try whole.require(in: root)

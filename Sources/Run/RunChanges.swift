@@ -60,7 +60,6 @@ package enum StandReason: String, Sendable, CaseIterable {
     }
 }
 
-/// What is done with an image.
 enum ImageVerdict: Sendable, Equatable {
     case stands
     /// Its result stands, although nobody can make it again now.
@@ -79,7 +78,6 @@ enum ImageVerdict: Sendable, Equatable {
 
 /// What has changed since the former run in a folder.
 package struct RunChanges: Sendable, Equatable {
-    /// How many images are made, by their reasons.
     package var reasons: [MakeReason: Int] = [:]
     /// How many stand.
     package var kept = 0

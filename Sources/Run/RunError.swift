@@ -7,9 +7,7 @@ import SystemPackage
 package enum RunError: CodedError, Equatable {
     /// What distinguishes a manifest from that of the run in a folder.
     package enum ManifestChange: Sendable, Equatable {
-        /// It has another name.
         case other
-        /// It has the same name and another text.
         case text
         /// Only the text of a recipe is another.
         case recipe
@@ -29,9 +27,7 @@ package enum RunError: CodedError, Equatable {
     /// The environment, or the plan, has no such shard.
     case noShard(ShardRequest.Problem)
     case noRun(String)
-    /// The run in the folder has no shards that could be merged.
     case notDivided(String)
-    /// The shards of the run have not been merged.
     case notMerged(String)
     /// The batch is in work.
     case unfinished(String)
@@ -42,7 +38,6 @@ package enum RunError: CodedError, Equatable {
     case outputChanged(String, OutputFault)
     /// A copy of the manifest has been changed since it was written.
     case copyChanged(String)
-    /// A symbolic link is in the place of a file of the run.
     case link(String)
     /// The run cannot be continued, for this reason.
     case unusable(folder: String, reason: String)
@@ -184,7 +179,6 @@ package enum RunError: CodedError, Equatable {
     }
 }
 
-/// Opens a folder of the run, and converts the error.
 func runFolder(
     _ folder: @autoclosure () throws(OwnFolderError) -> Directory
 ) throws(RunError) -> Directory {
@@ -195,7 +189,6 @@ func runFolder(
     }
 }
 
-/// Runs `body` and converts its error to an error of the run.
 func runError<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(RunError) -> Value {
     do {
         return try body()

@@ -33,7 +33,6 @@ extension RunFolder {
     }
 }
 
-/// Looks whether the outputs of images are in a folder.
 struct OutputLook {
     let outputs: Directory
     /// Whether files are removed that a crash of the machine has left empty.

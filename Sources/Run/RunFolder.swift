@@ -66,7 +66,6 @@ package final class RunFolder: Sendable {
     let formerPlan: RunPlan?
     /// What a finished run that is run again has found; nil if this is not one.
     let changes = Mutex<RunChanges?>(nil)
-    /// The former results of images that are made again.
     let formers = Mutex(FormerResults())
     /// Whether somebody wants to stop. Then no further source or output is looked at.
     let isStopping = Atomic(false)
@@ -76,7 +75,6 @@ package final class RunFolder: Sendable {
     /// The outputs of former runs that no image has any more.
     var formerOutputs: FormerOutputs { spool.run?.former ?? FormerOutputs() }
 
-    /// What there is to do.
     enum Finding: Sendable {
         /// All images have ended, and all outputs are there.
         case finished(Status)

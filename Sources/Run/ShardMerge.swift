@@ -110,11 +110,8 @@ package struct ShardMerge {
         let total = status.counts.total
         guard total == work.expected.count else {
             report.add(
-                MergeReport.Fault(
-                    shard: 0, image: nil,
-                    message:
-                        "the shards have \(total) images, and the manifest has \(work.expected.count)"
-                ))
+                "the shards have \(total) images, and the manifest has \(work.expected.count)",
+                in: 0)
             return report
         }
         let record = work.record

@@ -135,7 +135,6 @@ package func pass(_ seconds: Double) throws(SelfTestError) {
     _ = try eventually(within: seconds) { () -> Void? in nil }
 }
 
-/// Runs `body` and converts its file errors to errors of the self-test.
 package func onFiles<Value>(
     _ body: () throws(FileError) -> Value
 ) throws(SelfTestError) -> Value {

@@ -192,7 +192,6 @@ package final class SelfTestReport {
         }
     }
 
-    /// Tells the problems of a part of the test, and then its sums.
     func tell(_ problems: some Collection<String>, _ sums: String, consequence: String) {
         for problem in problems { tell(.problem(problem, consequence: consequence)) }
         tell(problems.isEmpty ? .ok(sums) : .problem(sums, consequence: consequence))

@@ -57,7 +57,6 @@ package final class TestSpool {
 
     // MARK: The daemon
 
-    /// Starts a daemon on it.
     package func start(
         fault: String? = nil, settings: [String: String] = [:], environment: [String: String] = [:]
     ) throws(SelfTestError) -> ChildDaemon {

@@ -25,7 +25,6 @@ struct ControlFileQueue {
     /// `Arrivals` stay in the folder for the next scan.
     private var known: [FileName: UInt32?] = [:]
     private var ofOwner: [UInt32?: Int] = [:]
-    /// Whether there was no room for a name.
     private var isOverfull = false
 
     /// Adds a name unless it is known. An urgent file has a target in work: it is examined before the others, and there

@@ -7,7 +7,6 @@ import Glibc
 /// What the intake remembers for `spool/inbox.json` and for the number of missed events. A value without files or
 /// queues; it is used on the intake's queue only.
 struct InboxReporter {
-    /// When the last scan of the inbox took place.
     var lastScan: String?
 
     private(set) var last: InboxReport?

@@ -68,7 +68,6 @@ package final class InboxWatch {
 
 final class InboxRecords: Sendable {
     private let inotify: Inotify
-    /// The watch on the parent of the watched folder. The name of the watched folder is `folder`.
     private let parentWatch: CInt
     private let folder: FileName
 

@@ -85,7 +85,6 @@ package final class Intake: @unchecked Sendable {
         self.time = time
     }
 
-    /// The present settings.
     var settings: IntakeSettings { currentSettings.withLock { $0 } }
 
     func update(_ settings: IntakeSettings) {
