@@ -7,7 +7,9 @@ import SystemPackage
 package enum RunError: CodedError, Equatable {
     /// What distinguishes a manifest from that of the run in a folder.
     package enum ManifestChange: Sendable, Equatable {
+        /// It has another name.
         case other
+        /// It has the same name and another text.
         case text
         /// Only the text of a recipe is another.
         case recipe

@@ -11,13 +11,11 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 2)
         folder = try ScratchDirectory()
-        let pictures = folder.url.appending(path: "pictures")
-        try FileManager.default.makeFolder(at: pictures)
         // A small source, which is read at once, and a large one. Neither has the bytes of the one that is downloaded, whose
         // result would be theirs.
         for (name, width, height) in [("small.png", 40, 30), ("large.png", 400, 300)] {
-            try Data(Starfield.png(width: width, height: height, seed: 2)).write(
-                to: pictures.appending(path: name))
+            try folder.write(
+                Starfield.png(width: width, height: height, seed: 2), to: "pictures/\(name)")
         }
     }
 
@@ -101,26 +99,20 @@ import Testing
             #expect(a.output == b.output)
         }
         // Outputs and results are files of their own.
-        let output = fixture.spool.root.appending(path: "outbox/two/small.png")
-        #expect(
-            try FileManager.default.attributesOfItem(atPath: output.path)[.referenceCount] as? Int
-                == 1)
+        let output = fixture.spool.path("outbox/two/small.png")
+        let attributes = try FileManager.default.attributesOfItem(atPath: output)
+        #expect(attributes[.referenceCount] as? Int == 1)
         let other = try await finish("three", daemon, ["mono"])
         #expect(stored(other) == [] && sums(other) != sums(first))
 
-        let shown = try await ClientProcess.end([
-            "show", "two", "--images", "--spool", fixture.spool.path,
-        ])
-        #expect(shown.output.contains("filtered (stored)"), "\(shown)")
+        try await fixture.client("show", "two", "--images").shows(output: .has("filtered (stored)"))
         try await eventually("the hits in the status") {
-            let status = try await ClientProcess.end(["status"], spool: fixture.spool.path)
+            let status = try await fixture.client("status")
             return status.output.contains("  results  3 of 9 copied, ") ? true : nil
         }
-        try await ClientProcess.end(
-            [
-                "verify", "two", "--again", "--set", "sources.roots=[\(folder.path)/pictures]",
-                "--set", "downloads.allowNetworks=[127.0.0.0/8]",
-            ], spool: fixture.spool.path
+        try await fixture.client(
+            "verify", "two", "--again", "--set", "sources.roots=[\(folder.path)/pictures]",
+            "--set", "downloads.allowNetworks=[127.0.0.0/8]"
         ).shows(exit: 0)
         #expect(try await daemon.stop() == .exited(0))
 
@@ -146,10 +138,9 @@ import Testing
 
     /// Two pictures that lie over a third one exchange their files: with them, the names of the outputs.
     @Test func whatLiesOverItExchangesItsPlace() async throws {
-        let pictures = folder.url.appending(path: "pictures")
         for (name, seed) in [("a.png", 8), ("b.png", 9)] {
-            try Data(Starfield.png(width: 90, height: 60, seed: UInt64(seed))).write(
-                to: pictures.appending(path: name))
+            try folder.write(
+                Starfield.png(width: 90, height: 60, seed: UInt64(seed)), to: "pictures/\(name)")
         }
         func finish(_ id: String, _ left: String, _ right: String) async throws -> String? {
             let layers = [("left", "west"), ("right", "east")].map { name, gravity in

@@ -166,15 +166,6 @@ import Testing
         #expect(try fixture.status()?.images.map(\.name).sorted() == ["z", "z-2"])
     }
 
-    @Test func writesNothingWhereNothingHasChanged() async throws {
-        // A source that was changed a moment ago has no identity, which the second run would note.
-        try fixture.shell("sleep 2.1")
-        #expect(try await darkroom("run").exit == 0)
-        let before = fixture.identities(of: fixture.list("out"))
-        try await darkroom("run").shows(exit: 0, output: .has("; nothing to do"))
-        #expect(fixture.identities(of: fixture.list("out")) == before)
-    }
-
     /// What lies beside the outputs is written again, and nothing else. Without the status, the images are made again, and
     /// the files of the same bytes are their outputs.
     @Test(arguments: ["status.json", "sizes.json", "progress.json", "manifest.yaml"])

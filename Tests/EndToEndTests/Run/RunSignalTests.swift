@@ -23,9 +23,17 @@ import Testing
     }
 
     private func status(_ fixture: DaemonFixture) throws -> Status? {
-        let url = fixture.documents.url.appending(path: "out/status.json")
-        guard let data = FileManager.default.contents(atPath: url.path) else { return nil }
-        return Status(decoding: Array(data))
+        guard fixture.documents.exists("out/status.json") else { return nil }
+        return Status(decoding: try fixture.documents.bytes("out/status.json"))
+    }
+
+    /// Waits until more images are filtered than so many.
+    private func waitForImages(
+        _ count: Int, _ fixture: DaemonFixture, _ run: ClientProcess
+    ) async throws {
+        try await eventually("further images", context: { run.text("errors") }) {
+            (try status(fixture)?.counts.filtered ?? 0) > count ? true : nil
+        }
     }
 
     /// Waits until some images are done and others are in work.
@@ -58,9 +66,7 @@ import Testing
         #expect(!done.isEmpty)
         // Nothing that was done is done again.
         let second = try begin(fixture, ["--progress", "none", "--json"])
-        try await eventually("further images", context: { second.text("errors") }) {
-            (try status(fixture)?.counts.filtered ?? 0) > done.count + 1 ? true : nil
-        }
+        try await waitForImages(done.count + 1, fixture, second)
         second.send(SIGTERM)
         try await second.result().shows(
             exit: 75,
@@ -92,10 +98,7 @@ import Testing
         let status = try #require(try status(fixture))
         #expect(status.state == .processing)
         let second = try begin(fixture, ["--progress", "none"])
-        try await eventually("further images", context: { second.text("errors") }) {
-            (try self.status(fixture)?.counts.filtered ?? 0) > status.counts.filtered + 1
-                ? true : nil
-        }
+        try await waitForImages(status.counts.filtered + 1, fixture, second)
         second.send(SIGTERM)
         #expect(try await second.result().exit == 75)
     }
@@ -108,9 +111,7 @@ import Testing
         try await waitForWork(fixture, run)
         run.send(SIGHUP)
         let done = try #require(try status(fixture)?.counts.filtered)
-        try await eventually("further images", context: { run.text("errors") }) {
-            (try status(fixture)?.counts.filtered ?? 0) > done + 2 ? true : nil
-        }
+        try await waitForImages(done + 2, fixture, run)
         run.send(SIGTERM)
         try await run.result().shows(exit: 75, errors: .begins("darkroom: stopped by SIGTERM; "))
     }
