@@ -149,6 +149,22 @@ final class HotFolderFixture: TestFolder {
         spool.list("inbox").isEmpty && spool.list("active").allSatisfy { $0.hasPrefix(".") }
     }
 
+    /// Waits until a batch waits for that.
+    func waiting(
+        _ code: String, _ daemon: DaemonProcess
+    ) async throws -> (id: String, status: Status, waiting: Status.Waiting) {
+        try await eventually("a batch to wait", context: { daemon.describe() }) {
+            for id in spool.list("outbox") {
+                if let status = try spool.status(of: id), let reason = status.waiting,
+                    reason.code == code
+                {
+                    return (id, status, reason)
+                }
+            }
+            return nil
+        }
+    }
+
     // MARK: The report
 
     private func report(orNil: Void) -> String { (try? report()).map { "\($0)" } ?? "no report" }

@@ -22,21 +22,6 @@ import Testing
         FileManager.default.contents(atPath: path)
     }
 
-    private func waiting(
-        _ fixture: HotFolderFixture, _ daemon: DaemonProcess
-    ) async throws -> (id: String, status: Status, waiting: Status.Waiting) {
-        try await eventually("a batch to wait", context: { daemon.describe() }) {
-            for id in fixture.spool.list("outbox") {
-                if let status = try fixture.spool.status(of: id), let reason = status.waiting,
-                    reason.code == "originals"
-                {
-                    return (id, status, reason)
-                }
-            }
-            return nil
-        }
-    }
-
     @Test func movesEachOriginal() async throws {
         let fixture = try Self.fixture()
         try fixture.put("a.png", 1)
@@ -205,7 +190,7 @@ import Testing
         try fixture.put("a.png", 1)
         try fixture.put("b.png", 2)
         var daemon = try await fixture.run()
-        let found = try await waiting(fixture, daemon)
+        let found = try await fixture.waiting("originals", daemon)
         #expect(found.status.state == .processing && found.status.counts.filtered == 2)
         #expect(
             found.waiting.message
@@ -220,7 +205,7 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
 
         daemon = try await fixture.run()
-        _ = try await waiting(fixture, daemon)
+        _ = try await fixture.waiting("originals", daemon)
         try FileManager.default.makeFolder(atPath: fixture.done)
         let status = try await fixture.spool.finish(found.id, daemon)
         #expect(status.state == .completed && status.waiting == nil)
@@ -238,7 +223,7 @@ import Testing
         #expect(rename(fixture.folder, "\(fixture.folder)-away") == 0)
         try FileManager.default.makeFolder(atPath: fixture.folder)
         let daemon = try await fixture.run()
-        let found = try await waiting(fixture, daemon)
+        let found = try await fixture.waiting("originals", daemon)
         #expect(found.waiting.message.contains("not the folder from which the pictures were taken"))
         #expect(rmdir(fixture.folder) == 0)
         #expect(rename("\(fixture.folder)-away", fixture.folder) == 0)
@@ -252,7 +237,7 @@ import Testing
         try FileManager.default.removeItem(atPath: fixture.done)
         try fixture.put("a.png", 1)
         let daemon = try await fixture.run()
-        let found = try await waiting(fixture, daemon)
+        let found = try await fixture.waiting("originals", daemon)
         try fixture.spool.drop("\(found.id).cancel", "")
         let status = try await fixture.spool.finish(found.id, daemon)
         #expect(status.state == .completed && status.images[0].originalAt == nil)
@@ -275,7 +260,7 @@ import Testing
         try FileManager.default.removeItem(atPath: fixture.done)
         try fixture.put("a.png", 1)
         var daemon = try await fixture.run()
-        var found = try await waiting(fixture, daemon)
+        var found = try await fixture.waiting("originals", daemon)
         #expect(try await daemon.stop() == .exited(0))
         let other = "\(fixture.scratch.path)/delivered"
         daemon = try await fixture.run([
@@ -287,7 +272,7 @@ import Testing
 
         try fixture.put("b.png", 2)
         daemon = try await fixture.run()
-        found = try await waiting(fixture, daemon)
+        found = try await fixture.waiting("originals", daemon)
         #expect(try await daemon.stop() == .exited(0))
         daemon = try await fixture.run(["folders": "[{path: \(fixture.folder), recipe: small}]"])
         status = try await fixture.spool.finish(found.id, daemon)
@@ -334,7 +319,7 @@ import Testing
         try fixture.put("a.png", 1)
         try fixture.put("b.png", 2)
         let daemon = try await fixture.run()
-        let found = try await waiting(fixture, daemon)
+        let found = try await fixture.waiting("originals", daemon)
         #expect(found.waiting.message.contains("No space left on device"))
         #expect(fixture.left == ["a.png", "b.png"])
         #expect(Self.list(fixture.done) == ["filler"])
