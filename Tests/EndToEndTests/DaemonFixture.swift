@@ -195,20 +195,26 @@ extension Status {
 
 extension DaemonFixture {
     func report() throws -> InboxReport? {
-        let path = spool.root.appending(path: "inbox.json").path
-        guard let data = FileManager.default.contents(atPath: path) else { return nil }
-        return try JSONDecoder().decode(InboxReport.self, from: data)
+        guard spool.exists("inbox.json") else { return nil }
+        return try JSONDecoder().decode(InboxReport.self, from: Data(spool.bytes("inbox.json")))
     }
 
     func waitForReport(
         _ daemon: DaemonProcess, _ what: String, until condition: (InboxReport) -> Bool
     ) async throws -> InboxReport {
+        try await daemon.waitFor("inbox.json to tell of \(what)", report, until: condition)
+    }
+}
+
+extension DaemonProcess {
+    /// Reads something until it satisfies a condition, and returns it.
+    func waitFor<Report>(
+        _ what: String, _ read: () throws -> Report?, until condition: (Report) -> Bool
+    ) async throws -> Report {
         try await eventually(
-            "inbox.json to tell of \(what)",
-            context: { "\(String(describing: try? report())) \(daemon.describe())" }
+            what, context: { "\(String(describing: try? read())) \(describe())" }
         ) {
-            if let report = try report(), condition(report) { return report }
-            return nil
+            try read().flatMap { condition($0) ? $0 : nil }
         }
     }
 }
