@@ -123,13 +123,7 @@ import Testing
         ] as [(String, String, Bool)])
     func aSourceIsLookedAt(command: String, expected: String, isAmended: Bool) async throws {
         let status = try former()
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", command]
-        shell.currentDirectoryURL = scratch.url
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0)
+        try scratch.shell(command)
         let result = try compare(status)
         #expect(words(result) == expected)
         #expect(result.isAmended == isAmended)

@@ -489,16 +489,6 @@ import Testing
 
     // MARK: What is left
 
-    /// A source that was corrected in the manifest, although its file is older than the attempt.
-    @Test func triesACorrectedManifest() async throws {
-        try fixture.write("no picture", to: "wrong.png")
-        try fixture.write("images: {a: wrong.png}\n", to: "m.yaml")
-        #expect(try await darkroom("run").exit == 3)
-        #expect(try await darkroom("run").output.contains("; nothing to do"))
-        try fixture.write("images: {a: small.png}\n", to: "m.yaml")
-        try await darkroom("run").shows(exit: 0, output: .has("; 1 made"))
-    }
-
     @Test func triesAgainWithAnotherLimit() async throws {
         try fixture.write("images: {a: small.png}\n", to: "m.yaml")
         let small = ["--set", "pictures.maxPixels=16"]
