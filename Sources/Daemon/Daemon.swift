@@ -45,7 +45,6 @@ package final class Daemon: @unchecked Sendable {
     private var watchdog: (any DispatchSourceTimer)?
     /// How long the transfers' thread has not run, although it was asked to.
     private var engineTurns = EngineTurns()
-    /// The work that was reported as stuck.
     private var stuck: Set<WatchedWork> = []
     private var isStopping = false
     /// Whether the last reload refused a changed configuration.

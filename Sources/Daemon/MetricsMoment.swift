@@ -5,7 +5,6 @@ import DarkroomFetch
 import DarkroomSpool
 import DarkroomWork
 
-/// The values at one moment that `Metrics` does not count.
 struct MetricsMoment: Sendable {
     var spool = ""
     var version = ""
@@ -17,11 +16,9 @@ struct MetricsMoment: Sendable {
     var running = 0
     /// Why the spool does not accept writes; nil if it does.
     var storage: StorageGuard.Report?
-    /// The content of the cache.
     var cache = (count: 0, bytes: 0)
     /// The content of the store of results.
     var results = (count: 0, bytes: 0)
-    /// By the names of the queues.
     var queues: [(name: String, length: Int)] = []
     /// Downloads that wait for a free place of their host.
     var waitingForHost = 0

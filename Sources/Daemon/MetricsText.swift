@@ -243,7 +243,6 @@ struct MetricsText {
         text += "# TYPE \(name) \(kind.rawValue)\n"
     }
 
-    /// A family with a series for each value of a label.
     private mutating func family(
         _ name: String, _ kind: Kind, _ help: String, by label: String,
         _ values: [(String, Int)]

@@ -9,7 +9,6 @@ struct StatusLine {
     var summary = Board.Summary()
     var isPaused = false
     var isStopping = false
-    /// Running operations.
     var running = 0
     /// Images that have finished but are not in the outbox yet.
     var publishing = 0

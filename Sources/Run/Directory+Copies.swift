@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomSpool
+import Glibc
 
 extension Directory {
     /// Whether the copy of a manifest is in this folder.
@@ -10,13 +11,31 @@ extension Directory {
     func requireCopy(
         of bytes: [UInt8], as name: FileName, isBegun: Bool
     ) throws(RunError) -> Bool {
-        let isCopy = try runError { () throws(FileError) -> Bool? in
-            try exists(name) ? holds(bytes, as: name) : nil
-        }
+        let isCopy = try runError(of: exists(name) ? holds(bytes, as: name) : nil)
         guard let isCopy else { return false }
         guard isCopy else {
             throw isBegun ? .copyChanged(path(of: name)) : .inTheWay(path(of: name))
         }
         return true
+    }
+
+    /// The SHA-256 of a file; nil if no regular file has this name.
+    func sha256(of name: FileName) throws(FileError) -> String? {
+        guard let found = try information(of: name), found.isRegularFile else { return nil }
+        return try open(name).sha256(path: path(of: name))
+    }
+
+    /// Removes what killed processes have left incomplete.
+    func removeFiles(withPrefix prefix: String) throws(FileError) {
+        for name in try names() where name.text.hasPrefix(prefix) {
+            try ifExists { () throws(FileError) in try remove(name) }
+        }
+    }
+}
+
+extension FileName {
+    /// A name that no other process chooses, on no machine.
+    init(unique prefix: String) {
+        self.init("\(prefix)\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
     }
 }

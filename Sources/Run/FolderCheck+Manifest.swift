@@ -83,7 +83,7 @@ extension FolderCheck {
     private func checkSources(of manifest: Manifest) throws -> SourceRecord? {
         let name = BatchFile.sources
         let isUsed = manifest.hasUnknownSources
-        guard try runError({ () throws(FileError) in try folder.exists(name) }) else {
+        guard try runError(of: folder.exists(name)) else {
             if isUsed {
                 try tell(
                     .missing, name.text,
@@ -194,7 +194,7 @@ extension FolderCheck {
     /// Compares `progress.json` with the status. It may be missing: nobody relies on it.
     func checkProgress() throws {
         let name = BatchProgress.fileName
-        guard try runError({ () throws(FileError) in try folder.exists(name) }) else { return }
+        guard try runError(of: folder.exists(name)) else { return }
         guard let bytes = try? folder.read(name, upTo: BatchProgress.capacity),
             let progress = BatchProgress(decoding: bytes)
         else { return try tell(.differs, name.text, "it is not what darkroom writes") }

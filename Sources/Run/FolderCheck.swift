@@ -7,11 +7,9 @@ import SystemPackage
 /// What `darkroom verify` finds in a folder of results.
 package struct FolderFinding: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
-        /// A file is not there.
         case missing
         /// A file is not as it was written.
         case differs
-        /// A file cannot be read.
         case unreadable
         /// No image has this file.
         case extra
@@ -20,9 +18,7 @@ package struct FolderFinding: Sendable, Equatable {
         case deliveredMissing = "delivered-missing"
         case deliveredDiffers = "delivered-differs"
         case deliveredUnreadable = "delivered-unreadable"
-        /// Made anew: the source is not the one that was filtered.
         case sourceChanged = "source-changed"
-        /// Made anew: it has other bytes.
         case otherBytes = "other-bytes"
         /// Made anew: the image fails.
         case fails
@@ -46,7 +42,6 @@ package struct FolderSummary: Sendable, Equatable {
     package let id: String
     package let folder: String
     package let state: BatchState
-    /// The number of images.
     package let images: Int
     /// The number of outputs that were compared.
     package internal(set) var outputs = 0
@@ -85,11 +80,10 @@ package final class FolderCheck {
     package private(set) var summary: FolderSummary
     private static let chunk = 1024
 
-    /// - Parameter tell: called for each finding.
     package init(
         _ path: String, tell: @escaping (FolderFinding) throws -> Void
     ) throws(RunError) {
-        let folder = try runError { () throws(FileError) in try Directory(path: path) }
+        let folder = try runError(of: Directory(path: path))
         self.folder = folder
         self.tell = tell
         do {
@@ -296,9 +290,7 @@ package final class FolderCheck {
         let former = FormerOutputs()
         guard (try? former.read(in: root)) == true else { return }
         for file in former.byFile.keys {
-            let isFormer = try runError { () throws(FileError) in
-                try former.has(file.string, in: folder)
-            }
+            let isFormer = try runError(of: former.has(file.string, in: folder))
             if isFormer { own(file.string, &unowned, &ownedIn) }
         }
     }

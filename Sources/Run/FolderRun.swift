@@ -39,7 +39,6 @@ package final class FolderRun: Sendable {
         var signal: CInt?
         /// What was done when this run began.
         var before = Status.Counts()
-        /// The state of the batch at that time.
         var stateBefore = BatchState.pending
         /// How far the images were when the work ended.
         var after: Status.Counts?
@@ -85,7 +84,6 @@ package final class FolderRun: Sendable {
         return SignalSources.heeded(among: signals).first { sigismember(&pending, $0) == 1 }
     }
 
-    /// The folder of the results.
     package var path: String { folder.outputs.path }
 
     /// The folder of the status: the same, or that of the shard.
@@ -172,7 +170,6 @@ package final class FolderRun: Sendable {
         }
     }
 
-    /// The ending that a signal has caused while there was no work.
     private func endBeforeWork() -> Ending {
         control.sync { state.withLock { $0.ending ?? .stopped(signal: $0.signal ?? SIGTERM) } }
     }

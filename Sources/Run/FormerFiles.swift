@@ -23,7 +23,6 @@ struct FormerFiles {
         let file: ByteString?
     }
 
-    /// - Parameter images: the images of the manifest, as they are after the run.
     init(
         _ entries: [ByteString: Set<FormerOutputs.Entry>], outputs: Directory,
         manifest: Manifest, images: [ImageStatus], sources: LocalSources
@@ -36,7 +35,6 @@ struct FormerFiles {
             }, sources: sources)
     }
 
-    /// - Parameter results: of the images of the manifest.
     init(
         _ entries: [ByteString: Set<FormerOutputs.Entry>], outputs: Directory,
         manifest: Manifest, results: [Result], sources: LocalSources
@@ -50,9 +48,8 @@ struct FormerFiles {
         }
         var found: [(file: ByteString, information: stat)] = []
         for file in entries.keys.sorted() {
-            let information = try runError { () throws(FileError) in
-                try kept.contains(file) ? nil : outputs.information(ofOutput: file.string)
-            }
+            let information = try runError(
+                of: kept.contains(file) ? nil : outputs.information(ofOutput: file.string))
             if let information {
                 found.append((file, information))
             } else {
@@ -95,35 +92,23 @@ extension FormerOutputs.Entry {
 
 /// The files that nothing removes, whatever name leads to them: the outputs of the images, and their sources.
 private struct FilesInUse {
-    private struct Identity: Hashable {
-        let device: UInt64
-        let inode: UInt64
-
-        init(_ information: stat) {
-            device = UInt64(information.st_dev)
-            inode = UInt64(information.st_ino)
-        }
-    }
-
-    private var files: Set<Identity> = []
+    private var files: Set<FolderIdentity> = []
 
     init(
         _ names: Set<ByteString>, in outputs: Directory, _ manifest: Manifest,
         _ sources: LocalSources
     ) throws(RunError) {
         for name in names {
-            let information = try runError { () throws(FileError) in
-                try outputs.information(ofOutput: name.string)
-            }
-            if let information { files.insert(Identity(information)) }
+            let information = try runError(of: outputs.information(ofOutput: name.string))
+            if let information { files.insert(FolderIdentity(information)) }
         }
         for image in manifest.images {
             guard let path = image.source?.localPath,
                 case .file(let information) = sources.presence(of: path)
             else { continue }
-            files.insert(Identity(information))
+            files.insert(FolderIdentity(information))
         }
     }
 
-    func contains(_ information: stat) -> Bool { files.contains(Identity(information)) }
+    func contains(_ information: stat) -> Bool { files.contains(FolderIdentity(information)) }
 }

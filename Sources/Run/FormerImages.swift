@@ -21,7 +21,6 @@ struct FormerImages {
     private struct Record {
         let content: Content
         let output: FormerOutputs.Entry?
-        /// The number of its status.
         let status: Int
     }
 
@@ -110,7 +109,6 @@ struct FormerImages {
         if let entry { owners[entry.file] = name }
     }
 
-    /// Notes a file of the list of a former run.
     func noteFile(_ entry: FormerOutputs.Entry) {
         let isWanted =
             notesAll || files.contains(entry.file)

@@ -7,7 +7,7 @@ import DarkroomSpool
 extension FormerOutputs {
     /// Adds what the list in a folder has.
     func require(in folder: Directory) throws(RunError) {
-        let isRead = try runError { () throws(FileError) in try read(in: folder) }
+        let isRead = try runError(of: read(in: folder))
         if !isRead { throw .unreadable(folder.path(of: Self.fileName)) }
     }
 
@@ -20,9 +20,7 @@ extension FormerOutputs {
     ) throws(RunError) {
         for file in files {
             if removesFolders {
-                try runError { () throws(FileError) in
-                    try outputs.removeEmptyFolders(ofOutput: file.string)
-                }
+                try runError(of: outputs.removeEmptyFolders(ofOutput: file.string))
             }
             remove(file)
         }
@@ -34,9 +32,7 @@ extension FormerOutputs {
     func prune(_ files: [ByteString], in outputs: Directory) throws(RunError) -> Int {
         var count = 0
         for file in files {
-            let isRemoved = try runError { () throws(FileError) in
-                try removeFile(file.string, in: outputs)
-            }
+            let isRemoved = try runError(of: removeFile(file.string, in: outputs))
             if isRemoved { count += 1 }
             remove(file)
         }

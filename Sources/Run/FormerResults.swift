@@ -19,7 +19,6 @@ struct FormerResults: Sendable {
 
     init() {}
 
-    /// - Parameter result: of the comparison.
     init(_ result: ImageComparison.Result) {
         for (index, former) in result.formers {
             guard case .made(let reason) = result.verdicts[index] else { continue }

@@ -50,13 +50,11 @@ struct FormerRun {
         _ job: RunJob, outputs: Directory, _ plan: RunPlan, in root: Directory
     ) throws(RunError) {
         let own = job.plan(job.shard?.shards, id: plan.id)
-        if let conflict = plan.conflict(with: own, in: job.folder, isRenewed: true) {
-            throw conflict
-        }
-        let isThere = try runError { () throws(FileError) in try outputs.exists(BatchFile.status) }
+        try plan.requireComparable(with: own, in: job.folder)
+        let isThere = try runError(of: outputs.exists(BatchFile.status))
         guard isThere else { return nil }
         guard
-            var status = try runError({ () throws(FileError) in try Status(in: outputs) }),
+            var status = try runError(of: Status(in: outputs)),
             FileName(status.id) == FileName(plan.id)
         else { throw RunError(unreadableStatusIn: outputs) }
         isDivided = false
@@ -91,8 +89,7 @@ struct FormerRun {
     ) throws(RunError) -> [JournalRecord] {
         try runError { () throws(FileError) in
             try ifExists { () throws(FileError) in
-                try ItemJournal.read(
-                    in: Directory(FileName("active") / FileName(id), in: root))
+                try ItemJournal.read(in: Directory(FileName("active") / FileName(id), in: root))
             }
         } ?? []
     }
@@ -103,11 +100,7 @@ struct FormerRun {
         in root: Directory
     ) throws(RunError) {
         let own = job.plan(job.shard?.shards ?? shards, id: plan.id)
-        if let conflict = plan.conflict(
-            with: own, in: job.folder, isCountMeant: false, isRenewed: true)
-        {
-            throw conflict
-        }
+        try plan.requireComparable(with: own, in: job.folder, isCountMeant: false)
         let revision = try RunRevision(plan, in: root)
         let next = try job.shard?.next(after: shards, of: revision, outputs, in: job.folder)
         let isCountMeant = job.shard?.isCountWritten ?? false
@@ -161,7 +154,6 @@ struct FormerRun {
                     gone.insert(image.name)
                     status.state = .failed
                 } else {
-                    // As if it were filtered.
                     status.state = .filtered
                     status.output = image.isPublished ? .expected(image) : nil
                     // A path that is not known yet may be that of the former output.
@@ -190,11 +182,7 @@ extension RunJob {
         let whole = manifest
         guard let shard else { return whole }
         guard let shards = shards ?? shard.shards else { throw .noCount(in: folder) }
-        do {
-            manifest = try whole.part(shard.shard(by: shards))
-        } catch {
-            throw .noShard(error)
-        }
+        manifest = try whole.part(RunParts.shard(shard, shards))
         return whole
     }
 }

@@ -41,13 +41,11 @@ import Glibc
 struct ImageComparison {
     /// Where sources are looked for.
     let sources: LocalSources
-    /// The former status, with its images.
     let former: Status
     /// Whether the former manifest was the same. Then an image whose settings were not noted has the same.
     let isSameManifest: Bool
     let retries: Bool
     let prunes: Bool
-    /// Whether all sources are read.
     let readsAll: Bool
 
     /// Asks the servers of sources; nil to take all for unchanged.
@@ -66,7 +64,6 @@ struct ImageComparison {
         var verdicts: [ImageVerdict] = []
         /// Those that the images begin with. What stands has its former one.
         var images: [ImageStatus] = []
-        /// The former images, by the same indices.
         var former: [ImageStatus?] = []
         /// The former images whose outputs are not there.
         fileprivate(set) var missing: Set<Int> = []
@@ -174,7 +171,6 @@ struct ImageComparison {
         }
     }
 
-    /// The former images of the manifest's images. Mostly they have the same order.
     private func matched(_ manifest: Manifest) -> [ImageStatus?] {
         var indices: [ByteString: Int]?
         return manifest.images.enumerated().map { index, image in

@@ -36,7 +36,6 @@ struct ImageOutline: Decodable, Sendable {
         case sourceSHA256 = "sourceSha256"
     }
 
-    /// nil if the text is not the status of an image.
     init?(_ text: ArraySlice<UInt8>) {
         guard let outline = try? JSONDecoder().decode(ImageOutline.self, from: Data(text)),
             // A status may have been altered.
@@ -54,7 +53,6 @@ struct ImageOutline: Decodable, Sendable {
         }
     }
 
-    /// Whether it is filtered and has warnings.
     var isWarned: Bool { state == .filtered && warnings?.isEmpty == false }
 
     /// Whether it failed because another file is in the place of its output.
@@ -73,7 +71,6 @@ struct ExpectedOutput: Sendable {
         file = image.file
     }
 
-    /// The path of an output with these properties.
     func path(of output: ImageOutline.Output) -> String {
         file?.path(width: output.width ?? 0, height: output.height ?? 0, sha256: output.sha256)
             ?? shown
@@ -85,7 +82,6 @@ struct ExpectedOutput: Sendable {
     }
 }
 
-/// What is wrong with an output.
 package enum OutputFault: Sendable, Equatable {
     case missing
     case notAFile
@@ -107,7 +103,6 @@ package enum OutputFault: Sendable, Equatable {
     }
 }
 
-/// Compares outputs with their status.
 struct OutputCheck: Sendable {
     let outputs: Directory
     /// Whether the content is read; otherwise only the length is compared.

@@ -18,11 +18,7 @@ final class LockedFolder: Sendable {
                     root, for: "\(program) on \(Machine.name)")
             }
         } catch {
-            switch error {
-            case .locked(_, let holder): throw .inUse(folder: folder, holder: holder)
-            case .file(let error), .barred(let error, _): throw RunError(error)
-            case .foreign(let folder): throw .foreign(folder)
-            }
+            throw RunError(error, folder: folder)
         }
     }
 }

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomSpool
 
-/// What a merge has found.
 package struct MergeReport: Sendable, Equatable {
     /// A shard that has not done all of its work.
     package struct Missing: Sendable, Equatable {
@@ -11,7 +10,6 @@ package struct MergeReport: Sendable, Equatable {
         package var isInWork = false
 
         package enum Reason: Sendable, Equatable {
-            /// It has no status.
             case notBegun
             /// Its status is not a final one.
             case unfinished(Status.Counts)
@@ -33,7 +31,6 @@ package struct MergeReport: Sendable, Equatable {
 
     package let id: String
     package let folder: String
-    /// The number of shards.
     package let shards: Int
     /// The whole status without its images; nil if it was not written.
     package internal(set) var status: Status?
@@ -41,7 +38,6 @@ package struct MergeReport: Sendable, Equatable {
     package internal(set) var faults: [Fault] = []
     /// The number of faults, also of those that are not kept.
     package internal(set) var faultCount = 0
-    /// The shards in which images have failed.
     package internal(set) var failed: [Int] = []
     /// Images that were filtered according to the former whole status, and have failed since then. Their outputs of that
     /// time are gone or changed.
@@ -60,7 +56,6 @@ package struct MergeReport: Sendable, Equatable {
     package internal(set) var keepsAll = false
     /// The number of images that failed because another file is in the place of their output.
     package internal(set) var blockedCount = 0
-    /// These files.
     package internal(set) var blockingFiles: [String] = []
     /// The tasks of these shards: the first array's.
     private let array: RunPlan.TaskArray
@@ -74,7 +69,6 @@ package struct MergeReport: Sendable, Equatable {
 
     var isWhole: Bool { missing.isEmpty && faultCount == 0 }
 
-    /// The missing shards that nobody works on.
     package var idle: [Int] { missing.filter { !$0.isInWork }.map(\.shard) }
 
     /// Their tasks, as `--array` takes them.
@@ -82,9 +76,10 @@ package struct MergeReport: Sendable, Equatable {
 
     package var failedTasks: String { array.list(failed) }
 
-    mutating func add(_ fault: Fault) {
+    mutating func add(_ message: String, of image: String? = nil, in shard: Int) {
         faultCount += 1
-        if faults.count < Self.mostFaults { faults.append(fault) }
+        guard faults.count < Self.mostFaults else { return }
+        faults.append(Fault(shard: shard, image: image, message: message))
     }
 
     mutating func addBlocked(by file: String) {

@@ -119,7 +119,6 @@ package struct Recomputation {
         return nil
     }
 
-    /// Compares a new image with what the status has about it.
     private func compare(
         _ image: ImageStatus, _ recorded: Recorded?, _ versions: [PictureVersions], isHidden: Bool
     ) throws {
@@ -221,12 +220,10 @@ private struct Scratch {
     init() throws(RunError) {
         let variable = getenv("TMPDIR").map { String(cString: $0) } ?? ""
         let place = variable.isEmpty ? "/tmp" : variable
-        let parent = try runError { () throws(FileError) in try Directory(path: place) }
+        let parent = try runError(of: Directory(path: place))
         // What cannot be listed does not prevent the work.
         _ = try? StagedFolders.removeLeftovers(in: parent, of: geteuid())
-        let (name, folder) = try runError { () throws(FileError) in
-            try StagedFolders.make(in: parent)
-        }
+        let (name, folder) = try runError(of: StagedFolders.make(in: parent))
         self.parent = parent
         self.name = name
         self.folder = folder
@@ -234,7 +231,7 @@ private struct Scratch {
     }
 
     func empty() throws(RunError) {
-        try runError { () throws(FileError) in try folder.removeTree("out") }
+        try runError(of: folder.removeTree("out"))
     }
 
     func remove() { try? parent.removeTree(name) }

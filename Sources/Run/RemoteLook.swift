@@ -111,7 +111,6 @@ struct RemoteLook: Sendable {
         /// Nothing is asked any more.
         func end() { state.withLock { $0.hasEnded = true } }
 
-        /// Asks what may be asked now.
         func begin() {
             for index in state.withLock({ take(&$0) }) { ask(index) }
         }

@@ -86,12 +86,11 @@ struct RevisionChange {
             .end(job.format)
     }
 
-    /// Adds the lists of the shards to that of the whole.
     private func gatherFormer(_ shards: [Shard], _ revision: RunRevision) throws(RunError) {
         let whole = FormerOutputs()
         try whole.require(in: root)
         for shard in shards { try whole.require(in: revision.folder(of: shard)) }
-        try runError { () throws(FileError) in try whole.write(in: root, durably: durably) }
+        try runError(of: whole.write(in: root, durably: durably))
     }
 
     private func build(
@@ -99,16 +98,14 @@ struct RevisionChange {
     ) throws(RunError) {
         var statuses = try present.formerStatuses(outputs)
         for place in shards.map(present.status) {
-            let isThere = try runError { () throws(FileError) in
-                try place.folder.exists(place.name)
-            }
+            let isThere = try runError(of: place.folder.exists(place.name))
             if isThere { statuses.append(place) }
         }
         let name = RunRevision.name(of: plan.revision ?? 1)
         try runError { () throws(FileError) in
             try ifExists { () throws(FileError) in try root.removeTree(name) }
         }
-        let folder = try runFolder { () throws(OwnFolderError) in try root.ownFolder(name) }
+        let folder = try runFolder(root.ownFolder(name))
         try RunParts.share(job, in: folder)
         _ = try RunParts.settle(job.manifest.found, in: folder)
         try runError { () throws(FileError) in

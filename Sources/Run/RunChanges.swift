@@ -15,7 +15,6 @@ package enum MakeReason: String, Sendable, CaseIterable {
     /// An image that it is made from, or that is laid over it, is made again.
     case needed = "needed-changed"
     case output = "output-missing"
-    /// It has failed, and `--retry` was given.
     case retry
     /// It has failed because of a limit of the configuration, which is another one now.
     case limits = "limits-changed"
@@ -42,7 +41,6 @@ package enum MakeReason: String, Sendable, CaseIterable {
 
 /// Why the result of an image stands although nothing tells that it is what a run would make now.
 package enum StandReason: String, Sendable, CaseIterable {
-    /// Its source is gone.
     case gone = "source-gone"
     /// Its source cannot be read, or the folder of the source is not there.
     case unreadable = "source-unreadable"
@@ -62,7 +60,6 @@ package enum StandReason: String, Sendable, CaseIterable {
     }
 }
 
-/// What is done with an image.
 enum ImageVerdict: Sendable, Equatable {
     case stands
     /// Its result stands, although nobody can make it again now.
@@ -81,7 +78,6 @@ enum ImageVerdict: Sendable, Equatable {
 
 /// What has changed since the former run in a folder.
 package struct RunChanges: Sendable, Equatable {
-    /// How many images are made, by their reasons.
     package var reasons: [MakeReason: Int] = [:]
     /// How many stand.
     package var kept = 0
@@ -93,7 +89,6 @@ package struct RunChanges: Sendable, Equatable {
     package var alone: [StandReason: [String]] = [:]
     /// Whether `--prune` removes nothing of images whose sources are gone, because all sources are gone at once.
     package var keepsAll = false
-    /// The files of former outputs whose images fail now.
     package var stale: [String] = []
     /// The files of former outputs whose images are gone because a file system is not mounted.
     package var away: [String] = []

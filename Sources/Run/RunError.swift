@@ -17,7 +17,6 @@ package enum RunError: CodedError, Equatable {
 
     /// Another process works in the folder.
     case inUse(folder: String, holder: String)
-    /// The folder has a run of another manifest.
     case otherManifest(folder: String, manifest: String, change: ManifestChange = .other)
     /// The folder has a run of the same manifest in another folder, where its relative paths mean other pictures.
     case otherBase(folder: String, base: String)
@@ -29,11 +28,8 @@ package enum RunError: CodedError, Equatable {
     case otherCount(folder: String, known: String, asked: String)
     /// The environment, or the plan, has no such shard.
     case noShard(ShardRequest.Problem)
-    /// No run has worked in the folder.
     case noRun(String)
-    /// The run in the folder has no shards that could be merged.
     case notDivided(String)
-    /// The shards of the run have not been merged.
     case notMerged(String)
     /// The batch is in work.
     case unfinished(String)
@@ -41,11 +37,9 @@ package enum RunError: CodedError, Equatable {
     case changing(folder: String, shard: Int)
     /// A file that no run in this folder has written is where a file of the run must be.
     case inTheWay(String)
-    /// An output has been changed since it was written.
     case outputChanged(String, OutputFault)
     /// A copy of the manifest has been changed since it was written.
     case copyChanged(String)
-    /// A symbolic link is in the place of a file of the run.
     case link(String)
     /// The run cannot be continued, for this reason.
     case unusable(folder: String, reason: String)
@@ -75,6 +69,15 @@ package enum RunError: CodedError, Equatable {
             .noSuchFileOrDirectory, .fileNameTooLong, .tooManySymbolicLinkLevels, .isDirectory:
             self = .cannotCreate(error)
         default: self = .file(error)
+        }
+    }
+
+    /// - Parameter folder: which is locked, for people.
+    init(_ error: SpoolError, folder: String) {
+        switch error {
+        case .locked(_, let holder): self = .inUse(folder: folder, holder: holder)
+        case .file(let error), .barred(let error, _): self.init(error)
+        case .foreign(let folder): self = .foreign(folder)
         }
     }
 
@@ -178,10 +181,17 @@ package enum RunError: CodedError, Equatable {
     }
 }
 
-/// Runs `body`, which opens a folder of the run, and converts its error.
 func runFolder(
-    _ body: () throws(OwnFolderError) -> Directory
+    _ folder: @autoclosure () throws(OwnFolderError) -> Directory
 ) throws(RunError) -> Directory {
+    do {
+        return try folder()
+    } catch {
+        throw RunError(error)
+    }
+}
+
+func runError<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(RunError) -> Value {
     do {
         return try body()
     } catch {
@@ -189,11 +199,9 @@ func runFolder(
     }
 }
 
-/// Runs `body` and converts its error to an error of the run.
-func runError<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(RunError) -> Value {
-    do {
-        return try body()
-    } catch {
-        throw RunError(error)
-    }
+/// The same for one expression.
+func runError<Value: ~Copyable>(
+    of value: @autoclosure () throws(FileError) -> Value
+) throws(RunError) -> Value {
+    try runError(value)
 }

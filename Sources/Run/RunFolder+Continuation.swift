@@ -10,9 +10,7 @@ import SystemPackage
 extension RunFolder {
     /// The former results that the renewal had noted which this run continues.
     private func recalledFormers() throws(RunError) -> [Int: FormerResult] {
-        let recalled = try runError { () throws(FileError) in
-            try FormerResults(in: folders.active())
-        }
+        let recalled = try runError(of: FormerResults(in: folders.active()))
         formers.withLock { $0 = recalled }
         return recalled.byImage
     }
@@ -35,7 +33,7 @@ extension RunFolder {
     /// Continues what an earlier run has begun.
     func recover() throws(RunError) -> Finding {
         let recovery = Recovery(spool: spool, examination: examination, durably: durably)
-        let finding = try runError { () throws(FileError) in try recovery.recover(job.id) }
+        let finding = try runError(of: recovery.recover(job.id))
         switch finding {
         case .unfinished(let prepared):
             if prepared.manifest.images.isEmpty { return try endEmpty(prepared) }

@@ -25,9 +25,7 @@ extension RunFolder {
             formerOutputs.add(
                 .init(output, of: image, isGone: gone.contains(ByteString(image.name))))
         }
-        try runError { () throws(FileError) in
-            try formerOutputs.write(in: spool.root, durably: durably)
-        }
+        try runError(of: formerOutputs.write(in: spool.root, durably: durably))
     }
 
     /// What a run does after its last status: outputs of images that are gone are removed on request, and listed otherwise.
@@ -41,9 +39,7 @@ extension RunFolder {
             found.settled, in: outputs, removesFolders: job.prunes && !spool.isReadOnly)
         let removed = job.prunes ? try formerOutputs.prune(found.gone, in: outputs) : 0
         if !spool.isReadOnly, removed > 0 || formerOutputs.byFile != before {
-            try runError { () throws(FileError) in
-                try formerOutputs.write(in: spool.root, durably: durably)
-            }
+            try runError(of: formerOutputs.write(in: spool.root, durably: durably))
         }
         // A shard does not know whether another one has such a file now. `ShardMerge` tells it.
         let left = shard == nil && !job.prunes ? found.gone.map(\.string) : []

@@ -4,14 +4,11 @@ import DarkroomManifest
 import DarkroomSpool
 import Foundation
 
-/// The outputs of an unfinished or finished run that are missing.
 extension RunFolder {
     /// Has images of an unfinished run repeated whose outputs somebody has removed.
     func repeatMissing(_ prepared: PreparedBatch) throws(RunError) -> PreparedBatch {
         var status = prepared.status
-        let journal = try runError { () throws(FileError) in
-            try folders.active().information(of: ItemJournal.fileName)
-        }
+        let journal = try runError(of: folders.active().information(of: ItemJournal.fileName))
         var records: [JournalRecord] = []
         for index in try missing(status.images, after: journal?.statusChanged) {
             status.images[index] = status.images[index].anew
@@ -20,9 +17,7 @@ extension RunFolder {
         guard !records.isEmpty else { return prepared }
         status.counts = Status.Counts(of: status.images)
         let repeated = records
-        try runError { () throws(FileError) in
-            try ItemJournal.append(repeated, in: folders.active(), durably: durably)
-        }
+        try runError(of: ItemJournal.append(repeated, in: folders.active(), durably: durably))
         return PreparedBatch(
             id: prepared.id, manifest: prepared.manifest, status: status,
             control: prepared.control, crashes: prepared.crashes, suspects: prepared.suspects,
@@ -38,7 +33,6 @@ extension RunFolder {
     }
 }
 
-/// Looks whether the outputs of images are in a folder.
 struct OutputLook {
     let outputs: Directory
     /// Whether files are removed that a crash of the machine has left empty.
@@ -68,7 +62,7 @@ struct OutputLook {
             }
         }
         for ((index, output), look) in zip(made, looks) {
-            let found = try runError { () throws(FileError) in try look.get() }
+            let found = try runError(of: look.get())
             guard let found else {
                 missing.append(index)
                 continue
@@ -77,9 +71,7 @@ struct OutputLook {
                 // A crash of the machine leaves an empty file if the content was not on the disk. Nobody loses anything
                 // with it.
                 if removesEmpty {
-                    try runError { () throws(FileError) in
-                        try outputs.remove(output: output.file)
-                    }
+                    try runError(of: outputs.remove(output: output.file))
                 }
                 missing.append(index)
                 continue

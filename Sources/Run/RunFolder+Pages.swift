@@ -2,7 +2,6 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 
-/// The pages of the sources of a run.
 extension RunFolder {
     /// The sources that had several pages when a run in this folder began; nil if none has counted any. Another shard
     /// takes these, and opens no file only to count; a run that has ended takes them for sources that are gone.

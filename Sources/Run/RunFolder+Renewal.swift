@@ -46,7 +46,7 @@ extension RunFolder {
     /// - Parameter folder: where its sources are recorded.
     func isOfThis(_ status: Status, in folder: Directory) throws(RunError) -> Bool {
         guard hasSameText(status) else { return false }
-        let found = try runError { () throws(FileError) in try SourceRecord.read(in: folder) }
+        let found = try runError(of: SourceRecord.read(in: folder))
         return (found ?? SourceRecord()) == job.manifest.found
     }
 
@@ -79,7 +79,7 @@ extension RunFolder {
         guard let result = found else { return .stopped }
         let changes = RunChanges(result)
         let hasWork = changes.made > 0
-        let isFileGone = try runError { () throws(FileError) in try lacksFile(beside: status) }
+        let isFileGone = try runError(of: lacksFile(beside: status))
         guard hasWork || !isSame || result.isAmended || isFileGone else {
             self.changes.withLock { $0 = changes }
             return .finished(status)
@@ -125,9 +125,8 @@ extension RunFolder {
     private func requireCopies(of status: Status) throws(RunError) -> String? {
         let copy = BatchFile.manifest(job.format)
         let found = try runError { () throws(FileError) -> String? in
-            guard let found = try answer.information(of: copy) else { return nil }
-            guard found.isRegularFile else { return "" }
-            return try answer.open(copy).sha256(path: answer.path(of: copy))
+            // What is no file has no SHA-256.
+            try answer.exists(copy) ? answer.sha256(of: copy) ?? "" : nil
         }
         guard let found else { return nil }
         let known =
@@ -145,7 +144,7 @@ extension RunFolder {
     ) throws(RunError) -> Finding {
         if formerPlan != nil {
             let replacement = plan.replacing(copy)
-            try runError { () throws(FileError) in try replacement.replace(in: spool.root) }
+            try runError(of: replacement.replace(in: spool.root))
         }
         let hasWork = result.images.contains { !$0.state.isFinal }
         var status = former
@@ -256,9 +255,7 @@ extension RunFolder {
             FaultPoint.receiptManifestMoved.pass()
         }
         if let file = former.manifest.file, FileName(file) != copy,
-            let found = try answer.information(of: FileName(file)), found.isRegularFile,
-            try answer.open(FileName(file)).sha256(path: answer.path(of: FileName(file)))
-                == former.manifest.copySHA256
+            let found = try answer.sha256(of: FileName(file)), found == former.manifest.copySHA256
         {
             try answer.remove(FileName(file))
         }

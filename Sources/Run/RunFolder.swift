@@ -66,7 +66,6 @@ package final class RunFolder: Sendable {
     let formerPlan: RunPlan?
     /// What a finished run that is run again has found; nil if this is not one.
     let changes = Mutex<RunChanges?>(nil)
-    /// The former results of images that are made again.
     let formers = Mutex(FormerResults())
     /// Whether somebody wants to stop. Then no further source or output is looked at.
     let isStopping = Atomic(false)
@@ -76,7 +75,6 @@ package final class RunFolder: Sendable {
     /// The outputs of former runs that no image has any more.
     var formerOutputs: FormerOutputs { spool.run?.former ?? FormerOutputs() }
 
-    /// What there is to do.
     enum Finding: Sendable {
         /// All images have ended, and all outputs are there.
         case finished(Status)
@@ -87,7 +85,7 @@ package final class RunFolder: Sendable {
 
     /// Creates the folder if it does not exist, and locks it.
     init(_ job: RunJob, examination: Examination, durably: Bool) throws(RunError) {
-        try runError { () throws(FileError) in try Spool.createRoot(job.folder) }
+        try runError(of: Spool.createRoot(job.folder))
         let outputs: Directory
         do {
             outputs = try Directory(path: job.folder)
@@ -126,10 +124,8 @@ package final class RunFolder: Sendable {
         } else {
             // A folder of shards is refused before anything is written.
             let former = try Self.existingRoot(in: outputs)
-            if let former, let known = try RunPlan.read(in: former),
-                let conflict = known.conflict(with: job.plan(nil), in: job.folder, isRenewed: true)
-            {
-                throw conflict
+            if let former, let known = try RunPlan.read(in: former) {
+                try known.requireComparable(with: job.plan(nil), in: job.folder)
             }
             shard = nil
             answer = outputs
@@ -137,17 +133,13 @@ package final class RunFolder: Sendable {
             if let former {
                 root = former
             } else {
-                root = try runFolder { () throws(OwnFolderError) in
-                    try outputs.ownFolder(FileName(Self.spoolName))
-                }
+                root = try runFolder(outputs.ownFolder(FileName(Self.spoolName)))
             }
             spool = try Self.spool(
                 in: root, RunFolders(outputs: outputs, answer: outputs), job.folder)
             let known = try job.plan(nil).settle(in: spool.root)
             let own = job.plan(nil, id: known.id)
-            if let conflict = known.conflict(with: own, in: job.folder, isRenewed: true) {
-                throw conflict
-            }
+            try known.requireComparable(with: own, in: job.folder)
             let isSame = known.conflict(with: own, in: job.folder) == nil
             plan = isSame ? known : own
             formerPlan = isSame ? nil : known
@@ -165,13 +157,8 @@ package final class RunFolder: Sendable {
         do {
             return try Spool(in: root, of: run)
         } catch {
-            switch error {
-            case .locked(_, let holder):
-                let shard = run.part.map { "\($0.shard) in " } ?? ""
-                throw .inUse(folder: shard + folder, holder: holder)
-            case .file(let error), .barred(let error, _): throw RunError(error)
-            case .foreign(let folder): throw .foreign(folder)
-            }
+            let shard = run.part.map { "\($0.shard) in " } ?? ""
+            throw RunError(error, folder: shard + folder)
         }
     }
 
@@ -227,7 +214,7 @@ package final class RunFolder: Sendable {
 
     private func find() throws(RunError) -> Finding {
         try refuseLinkToWork()
-        try runError { () throws(FileError) in try removeUnfinished() }
+        try runError(of: removeUnfinished())
         try readFormer()
         guard let status = try readAnswer() else {
             if let formerPlan, try hasJournal() {
@@ -265,16 +252,16 @@ package final class RunFolder: Sendable {
             try outputs.requireCopy(
                 of: job.bytes, as: BatchFile.manifest(job.format), isBegun: false)
         }
-        let prepared = try runError { () throws(FileError) in try begin() }
+        let prepared = try runError(of: begin())
         return try prepared.manifest.images.isEmpty ? endEmpty(prepared) : .unfinished(prepared)
     }
 
     private func isInWork() throws(RunError) -> Bool {
-        try runError { () throws(FileError) in try spool.active.exists(FileName(job.id)) }
+        try runError(of: spool.active.exists(FileName(job.id)))
     }
 
     private func openActive() throws(RunError) -> Directory {
-        try runError { () throws(FileError) in try folders.active() }
+        try runError(of: folders.active())
     }
 
     private func readFormer() throws(RunError) {
@@ -284,10 +271,8 @@ package final class RunFolder: Sendable {
     /// A run that had a plan and no status has made nothing. At most its manifest is beside the outputs.
     private func beginAnother(than former: RunPlan) throws(RunError) {
         try runError { () throws(FileError) in
-            for copy in ManifestFormat.allCases.map(BatchFile.manifest) {
-                guard let found = try answer.information(of: copy), found.isRegularFile,
-                    try answer.open(copy).sha256(path: answer.path(of: copy)) == former.sha256
-                else { continue }
+            for copy in ManifestFormat.allCases.map(BatchFile.manifest)
+            where try answer.sha256(of: copy) == former.sha256 {
                 try answer.remove(copy)
             }
             try plan.replace(in: spool.root)
@@ -297,13 +282,9 @@ package final class RunFolder: Sendable {
     /// Removes what is left in `active` of a run that has ended, or of the beginning of its renewal, in which nothing was
     /// done.
     private func clearEnded(_ status: Status) throws(RunError) {
-        let first = try runError { () throws(FileError) in
-            try ItemJournal.first(in: folders.active())
-        }
+        let first = try runError(of: ItemJournal.first(in: folders.active()))
         if case .reopened(let record)? = first, record.isOf(status) {
-            return try runError { () throws(FileError) in
-                try spool.ended.remove(FileName(job.id))
-            }
+            return try runError(of: spool.ended.remove(FileName(job.id)))
         }
         _ = try recover()
     }
@@ -311,20 +292,16 @@ package final class RunFolder: Sendable {
     /// Makes sure that no link is in the place of `active/ID`, whose files are reached by their paths from `active`. From
     /// here on, only this user can put one there.
     private func refuseLinkToWork() throws(RunError) {
-        let found = try runError { () throws(FileError) in
-            try spool.active.information(of: FileName(job.id))
-        }
+        let found = try runError(of: spool.active.information(of: FileName(job.id)))
         guard let found, !found.isFolder else { return }
         throw .link(spool.active.path(of: FileName(job.id)))
     }
 
     /// The status without its images; nil if there is none.
     func readAnswer() throws(RunError) -> Status? {
-        let exists = try runError { () throws(FileError) in
-            try answer.exists(BatchFile.status)
-        }
+        let exists = try runError(of: answer.exists(BatchFile.status))
         guard exists else { return nil }
-        let status = try runError { () throws(FileError) in try Status(frameIn: answer) }
+        let status = try runError(of: Status(frameIn: answer))
         guard let status, FileName(status.id) == FileName(job.id),
             status.shards?.number == shard?.number
         else {

@@ -16,7 +16,6 @@ package struct RunForecast: Sendable {
         case standsAlone(StandReason)
     }
 
-    /// What becomes of an image.
     package struct Image: Sendable, Equatable {
         package let name: String
         /// Its output; nil if it has none.

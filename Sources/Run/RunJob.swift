@@ -17,13 +17,10 @@ package struct RunJob: Sendable {
     package var manifest: Manifest
     /// The absolute path of the folder at which relative sources begin.
     package var base: String
-    /// Whether any source is relative.
     package var usesBase: Bool
     /// The folders in which relative sources are looked for instead of `base`; nil if nobody has set `sources.roots`.
     var roots: [String]?
-    /// The text of `manifests.defaultFilters`.
     var defaultFilters: String?
-    /// `manifests.defaultProfile`.
     var defaultProfile = OutputProfile.keep
     /// The folder of the results, as its user has named it.
     package var folder: String

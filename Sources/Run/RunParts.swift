@@ -18,7 +18,6 @@ struct RunParts {
     /// How many pages the sources have, for all shards; nil if no pages are counted.
     let record: SourceRecord?
 
-    /// The name of the folder of a shard.
     static func name(of shard: Shard) -> FileName {
         FileName("shard-\(shard.number)-of-\(shard.count)")
     }
@@ -29,15 +28,11 @@ struct RunParts {
         of job: RunJob, _ request: ShardRequest, in outputs: Directory,
         _ examination: Examination, durably: Bool
     ) throws(RunError) {
-        let root = try runFolder { () throws(OwnFolderError) in
-            try outputs.ownFolder(FileName(RunFolder.spoolName))
-        }
+        let root = try runFolder(outputs.ownFolder(FileName(RunFolder.spoolName)))
         // The folder of another kind of run is refused before anything is written.
-        if let known = try RunPlan.read(in: root), known.shards == nil,
-            let conflict = known.conflict(
-                with: job.plan(request.shards ?? .init(count: 1)), in: job.folder, isRenewed: true)
-        {
-            throw conflict
+        if let known = try RunPlan.read(in: root), known.shards == nil {
+            try known.requireComparable(
+                with: job.plan(request.shards ?? .init(count: 1)), in: job.folder)
         }
         // Each repetition means that the plan was replaced.
         while true {
@@ -49,9 +44,7 @@ struct RunParts {
                 self.lock = lock
                 try Self.share(job, in: revision.folder)
                 record = try Self.settle(job.manifest.found, in: revision.folder)
-                answer = try runFolder { () throws(OwnFolderError) in
-                    try revision.folder.ownFolder(Self.name(of: shard))
-                }
+                answer = try runFolder(revision.folder.ownFolder(Self.name(of: shard)))
                 part = RunFolders.Part(shard: shard, shared: revision.folder)
                 return
             case .other(let plan):
@@ -75,11 +68,7 @@ struct RunParts {
         let lock = try PlanLock(.shared, root, of: job.folder)
         let plan = try plan(job, request, in: root)
         let own = job.plan(request.shards ?? plan.shards)
-        if let conflict = plan.conflict(
-            with: own, in: job.folder, isCountMeant: false, isRenewed: true)
-        {
-            throw conflict
-        }
+        try plan.requireComparable(with: own, in: job.folder, isCountMeant: false)
         guard let shards = plan.shards else { throw .unreadable(root.path(of: RunPlan.fileName)) }
         let revision = try RunRevision(plan, in: root)
         let isCountMeant = request.isCountWritten
@@ -121,7 +110,7 @@ struct RunParts {
         return try job.plan(shards).settle(in: root)
     }
 
-    private static func shard(
+    static func shard(
         _ request: ShardRequest, _ shards: RunPlan.Shards
     ) throws(RunError) -> Shard {
         do {
@@ -149,10 +138,9 @@ struct RunParts {
                 return try root.exists(name)
             }
             if isThere, try root.requireCopy(of: job.bytes, as: name, isBegun: true) {
-                return try runError { () throws(FileError) in try removeLeftovers(in: root) }
+                return try runError(of: root.removeFiles(withPrefix: newCopy))
             }
-            let new = FileName(
-                "\(newCopy)\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+            let new = FileName(unique: newCopy)
             try runError { () throws(FileError) in
                 try root.write(sparsely: job.bytes, to: new, durably: false)
                 try root.closeManifest(new, of: job.bytes, job.manifest)
@@ -181,11 +169,10 @@ struct RunParts {
         // Each repetition means that somebody else has removed a file.
         for _ in 0..<100 {
             if let known = try settled(in: root) {
-                try runError { () throws(FileError) in try removeLeftovers(newRecord, in: root) }
+                try runError(of: root.removeFiles(withPrefix: newRecord))
                 return known
             }
-            let name = FileName(
-                "\(newRecord)\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+            let name = FileName(unique: newRecord)
             try runError { () throws(FileError) in
                 try root.write(record.encoded(), to: name, durably: false)
                 do throws(FileError) {
@@ -202,26 +189,15 @@ struct RunParts {
     static func settled(in root: Directory) throws(RunError) -> SourceRecord? {
         // Without links, the file is empty for a moment (`Directory.publish`).
         for _ in 0..<100 {
-            let isThere = try runError { () throws(FileError) in
-                try root.exists(BatchFile.sources)
-            }
+            let isThere = try runError(of: root.exists(BatchFile.sources))
             guard isThere else { return nil }
-            let found = try runError { () throws(FileError) in try SourceRecord.read(in: root) }
+            let found = try runError(of: SourceRecord.read(in: root))
             if let found { return found }
             usleep(20_000)
         }
         throw .unreadable(root.path(of: BatchFile.sources))
     }
 
-    /// Removes what processes have left that were killed before their copy was complete. There is a copy, so nobody needs
-    /// it.
-    private static func removeLeftovers(
-        _ prefix: String = newCopy, in root: Directory
-    ) throws(FileError) {
-        for name in try root.names() where name.text.hasPrefix(prefix) {
-            try ifExists { () throws(FileError) in try root.remove(name) }
-        }
-    }
 }
 
 extension RunError {

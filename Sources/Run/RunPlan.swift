@@ -121,7 +121,6 @@ package struct RunPlan: Codable, Sendable, Equatable {
     /// The revisions without a merge whose copies are known.
     private static let mostCopies = 100
 
-    /// The plan in the folder; nil if there is none.
     static func read(in folder: Directory) throws(RunError) -> RunPlan? {
         let bytes: [UInt8]
         do {
@@ -161,10 +160,10 @@ package struct RunPlan: Codable, Sendable, Equatable {
         // Each repetition means that somebody else has removed a file.
         for _ in 0..<100 {
             if let known = try Self.read(in: folder) {
-                try runError { () throws(FileError) in try Self.removeIncomplete(in: folder) }
+                try runError(of: Self.removeIncomplete(in: folder))
                 return known
             }
-            try runError { () throws(FileError) in try write(into: folder) }
+            try runError(of: write(into: folder))
         }
         throw .unreadable(folder.path(of: Self.fileName))
     }
@@ -188,8 +187,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
 
     private func write(into folder: Directory) throws(FileError) {
         // The same number on two machines is harmless: the two plans are of one moment, and the later one is refused.
-        let name = FileName(
-            "\(Self.newPrefix)-\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        let name = FileName(unique: "\(Self.newPrefix)-")
         do {
             try folder.write(encoded(), to: name, durably: false)
             FaultPoint.planWritten.pass()
@@ -203,9 +201,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
 
     /// Removes what processes have left that were killed before they had a plan. There is a plan, so nobody needs it.
     static func removeIncomplete(in folder: Directory) throws(FileError) {
-        for name in try folder.names() where name.text.hasPrefix(newPrefix) {
-            try ifExists { () throws(FileError) in try folder.remove(name) }
-        }
+        try folder.removeFiles(withPrefix: newPrefix)
     }
 
     /// Why a run with the plan `other` may not continue this one; nil if it may.
@@ -241,6 +237,15 @@ package struct RunPlan: Codable, Sendable, Equatable {
             return nil
         }
         return .otherBase(folder: folder, base: base)
+    }
+
+    /// Makes sure that the images of a run with the plan `other` can be compared with those of this one.
+    func requireComparable(
+        with other: RunPlan, in folder: String, isCountMeant: Bool = true
+    ) throws(RunError) {
+        let conflict = conflict(
+            with: other, in: folder, isCountMeant: isCountMeant, isRenewed: true)
+        if let conflict { throw conflict }
     }
 
     /// Why a run with these default filters may not continue this one.
@@ -287,8 +292,13 @@ package struct RunPlan: Codable, Sendable, Equatable {
     /// Whether relative paths mean the same in two folders. A folder may have been moved, or another machine may have it
     /// at another place. But if both exist, the same paths mean other pictures.
     private static func isSame(_ former: String, _ present: String) -> Bool {
-        guard former != present, let identity = FolderIdentity(former) else { return true }
-        return identity == FolderIdentity(present)
+        guard former != present, let identity = identity(former) else { return true }
+        return identity == Self.identity(present)
+    }
+
+    /// nil if there is no such folder.
+    private static func identity(_ path: String) -> FolderIdentity? {
+        (try? Directory(path: path).information()).map { FolderIdentity($0) }
     }
 
     private static func words(_ roots: [String]?) -> String {
@@ -329,18 +339,5 @@ extension RunPlan.TaskArray {
             default: "\($0.lowerBound)-\($0.upperBound)"
             }
         }.joined(separator: ",")
-    }
-}
-
-/// Tells a folder from all others, whatever its path.
-private struct FolderIdentity: Equatable {
-    let device: UInt64
-    let inode: UInt64
-
-    /// nil if there is no such folder.
-    init?(_ path: String) {
-        guard let information = try? Directory(path: path).information() else { return nil }
-        device = UInt64(information.st_dev)
-        inode = UInt64(information.st_ino)
     }
 }

@@ -74,9 +74,7 @@ struct RunRevision: Sendable {
     }
 
     func folder(of shard: Shard) throws(RunError) -> Directory {
-        try runFolder { () throws(OwnFolderError) in
-            try folder.ownFolder(existing: RunParts.name(of: shard))
-        }
+        try runFolder(folder.ownFolder(existing: RunParts.name(of: shard)))
     }
 
     func status(of shard: Shard) -> StatusPlace {
@@ -115,25 +113,21 @@ struct RunRevision: Sendable {
 
     /// Whether all shards of this revision were merged, so that there is a whole status.
     func isMerged(_ outputs: Directory) throws(RunError) -> Bool {
-        let hasFormer = try runError { () throws(FileError) in
-            try folder.exists(Self.formerName)
-        }
+        let hasFormer = try runError(of: folder.exists(Self.formerName))
         return hasFormer ? false : try hasWhole(outputs)
     }
 
     private func hasWhole(_ outputs: Directory) throws(RunError) -> Bool {
-        let isThere = try runError { () throws(FileError) in
-            try outputs.exists(BatchFile.status)
-        }
+        let isThere = try runError(of: outputs.exists(BatchFile.status))
         guard isThere else { return false }
-        let frame = try runError { () throws(FileError) in try Status(frameIn: outputs) }
+        let frame = try runError(of: Status(frameIn: outputs))
         guard let frame else { throw RunError(unreadableStatusIn: outputs) }
         return frame.isWhole(of: plan)
     }
 
     /// Removes the former statuses, when each shard has an answer.
     func removeFormer() throws(RunError) {
-        try runError { () throws(FileError) in try Self.remove(Self.formerName, in: folder) }
+        try runError(of: Self.remove(Self.formerName, in: folder))
     }
 
     /// What a process has open on NFS stays, and goes the next time.

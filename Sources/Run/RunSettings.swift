@@ -52,12 +52,10 @@ extension ConfigurationLoader.Loaded {
         isSet(RunPlan.rootsKey) ? configuration.sourceRoots : nil
     }
 
-    /// The text of the setting.
     private var defaultFilters: String? {
         settings.first { $0.setting.key == RunPlan.filtersKey }?.text
     }
 
-    /// Whether somebody has set this key.
     private func isSet(_ key: String) -> Bool {
         settings.contains { $0.setting.key == key && $0.place != nil }
     }

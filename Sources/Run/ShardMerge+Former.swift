@@ -39,7 +39,7 @@ extension ShardMerge {
             add(own.all)
         }
         if former.byFile != before.byFile {
-            try runError { () throws(FileError) in try former.write(in: root, durably: true) }
+            try runError(of: former.write(in: root, durably: true))
         }
         return former
     }
@@ -59,15 +59,13 @@ extension ShardMerge {
         if before.isEmpty { return }
         var lost: [ByteString] = []
         for file in before.keys {
-            let found = try runError { () throws(FileError) in
-                try outputs.information(ofOutput: file.string)
-            }
+            let found = try runError(of: outputs.information(ofOutput: file.string))
             if found == nil { lost.append(file) }
         }
         try former.settle(lost, in: outputs, removesFolders: prunes)
         if !former.isEmpty { try judge(former, bytes, status, &report) }
         if former.byFile != before {
-            try runError { () throws(FileError) in try former.write(in: root, durably: false) }
+            try runError(of: former.write(in: root, durably: false))
         }
     }
 

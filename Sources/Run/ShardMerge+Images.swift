@@ -47,7 +47,6 @@ extension ShardMerge {
             self.former = former
         }
 
-        /// The next image of the former status.
         mutating func nextFormer() -> ArraySlice<UInt8>? {
             guard former != nil else { return nil }
             do {
@@ -97,9 +96,7 @@ extension ShardMerge {
         _ progress: (Int) -> Void
     ) throws(RunError) -> Int {
         let path = root.path(of: Self.newStatus)
-        let file = try runError { () throws(FileError) in
-            try root.create(Self.newStatus, replacing: true)
-        }
+        let file = try runError(of: root.create(Self.newStatus, replacing: true))
         try removeNewSizes()
         let (head, tail) = status.writtenNow.encodedFrame()
         var bytes = head
@@ -134,7 +131,7 @@ extension ShardMerge {
             }
             // The last image has no comma.
             if start + Self.chunk >= work.expected.count, !items.isEmpty { bytes.removeLast(2) }
-            try runError { () throws(FileError) in try file.write(bytes, path: path) }
+            try runError(of: file.write(bytes, path: path))
             bytes.removeAll(keepingCapacity: true)
             if let piece = work.sizes?.take() { try appendSizes(piece) }
             progress(min(work.expected.count, start + Self.chunk))
@@ -144,10 +141,7 @@ extension ShardMerge {
             report.missing.append(.init(shard: shard, reason: .outputsGone(count)))
         }
         if report.isWhole, !status.counts.agree(with: work.counts) {
-            report.add(
-                .init(
-                    shard: 0, image: nil,
-                    message: "the sums of the shards' statuses are not those of their images"))
+            report.add("the sums of the shards' statuses are not those of their images", in: 0)
         }
         let last = bytes + [UInt8(ascii: "\n")] + tail
         try runError { () throws(FileError) in
@@ -204,10 +198,7 @@ extension ShardMerge {
                             place: place, expected: expected, shard: shard, text: text,
                             former: shard == Int(expected.shard) ? former : nil))
                 } else if work.foreign.insert(shard).inserted {
-                    report.add(
-                        .init(
-                            shard: shard, image: expected.name.string,
-                            message: "its status lacks the image"))
+                    report.add("its status lacks the image", of: expected.name.string, in: shard)
                 }
             }
         }
@@ -225,8 +216,7 @@ extension ShardMerge {
             case .changed: throw .changing(folder: outputs.path, shard: shard)
             case .foreign:
                 work.foreign.insert(shard)
-                report.add(
-                    .init(shard: shard, image: nil, message: unreadableStatus(of: shard)))
+                report.add(unreadableStatus(of: shard), in: shard)
                 return nil
             }
         }
@@ -280,15 +270,12 @@ extension ShardMerge {
         case .gone: work.goneOutputs[shard, default: 0] += 1
         case .foreign(let message):
             guard work.foreign.insert(shard).inserted else { return }
-            report.add(.init(shard: shard, image: item.expected.name.string, message: message))
+            report.add(message, of: item.expected.name.string, in: shard)
         case .unreadable:
             guard work.foreign.insert(shard).inserted else { return }
-            report.add(
-                .init(
-                    shard: shard, image: item.expected.name.string,
-                    message: unreadableStatus(of: shard)))
+            report.add(unreadableStatus(of: shard), of: item.expected.name.string, in: shard)
         case .fault(let message):
-            report.add(.init(shard: shard, image: item.expected.name.string, message: message))
+            report.add(message, of: item.expected.name.string, in: shard)
         }
     }
 
@@ -307,8 +294,7 @@ extension ShardMerge {
         } else {
             return
         }
-        report.add(
-            .init(shard: item.shard, image: item.expected.name.string, message: message))
+        report.add(message, of: item.expected.name.string, in: item.shard)
     }
 
     /// Compares an image that has failed with what the former status has about it.
@@ -324,9 +310,8 @@ extension ShardMerge {
         for shard in 1...shards.count where !work.foreign.contains(shard) {
             guard let text = try next(of: shard, &work, &report) else { continue }
             report.add(
-                .init(
-                    shard: shard, image: ImageOutline(text)?.name.string,
-                    message: "its status has the image once too often"))
+                "its status has the image once too often", of: ImageOutline(text)?.name.string,
+                in: shard)
         }
     }
 }

@@ -23,7 +23,7 @@ extension ShardMerge {
                 }
                 let frame = stream.frame
                 if let message = foreign(frame, number) {
-                    report.add(.init(shard: number, image: nil, message: message))
+                    report.add(message, in: number)
                 } else if !frame.state.isFinal {
                     report.missing.append(
                         .init(shard: number, reason: .unfinished(frame.counts)))
@@ -33,15 +33,9 @@ extension ShardMerge {
                 }
             } catch .file(let error) {
                 guard error.errno == .tooManySymbolicLinkLevels else { throw RunError(error) }
-                report.add(
-                    .init(
-                        shard: number, image: nil,
-                        message: "a symbolic link is in the place of its status"))
+                report.add("a symbolic link is in the place of its status", in: number)
             } catch {
-                report.add(
-                    .init(
-                        shard: number, image: nil,
-                        message: unreadableStatus(of: number)))
+                report.add(unreadableStatus(of: number), in: number)
             }
         }
         return streams

@@ -63,15 +63,11 @@ package struct ShardMerge {
     ///   - readsOutputs: whether the outputs' digests are computed; otherwise their lengths are compared.
     ///   - prunes: whether outputs are removed that no image has any more.
     package init(_ path: String, readsOutputs: Bool, prunes: Bool = false) throws(RunError) {
-        outputs = try runError { () throws(FileError) in try Directory(path: path) }
-        do {
-            root = try outputs.ownFolder(existing: FileName(RunFolder.spoolName))
-        } catch .file(let error) where error.errno == .noSuchFileOrDirectory {
-            throw .noRun(path)
-        } catch {
-            throw RunError(error)
-        }
-        guard let known = try RunPlan.read(in: root) else { throw .noRun(path) }
+        outputs = try runError(of: Directory(path: path))
+        guard let root = try RunFolder.existingRoot(in: outputs),
+            let known = try RunPlan.read(in: root)
+        else { throw .noRun(path) }
+        self.root = root
         if known.shards == nil { throw .notDivided(path) }
         self.prunes = prunes
         check = OutputCheck(outputs: outputs, readsContent: readsOutputs)
@@ -114,18 +110,15 @@ package struct ShardMerge {
         let total = status.counts.total
         guard total == work.expected.count else {
             report.add(
-                MergeReport.Fault(
-                    shard: 0, image: nil,
-                    message:
-                        "the shards have \(total) images, and the manifest has \(work.expected.count)"
-                ))
+                "the shards have \(total) images, and the manifest has \(work.expected.count)",
+                in: 0)
             return report
         }
         let record = work.record
         try requireOwnAnswer(record)
         let outputBytes = try write(&status, &work, &report) { progress($0, total) }
         guard report.isWhole else {
-            try runError { () throws(FileError) in try root.remove(Self.newStatus) }
+            try runError(of: root.remove(Self.newStatus))
             try removeNewSizes()
             return report
         }
@@ -247,7 +240,7 @@ package struct ShardMerge {
             if isOther { throw .inTheWay(outputs.path(of: BatchFile.sources)) }
         }
         for name in [BatchFile.status, BatchFile.progress] {
-            let exists = try runError { () throws(FileError) in try outputs.exists(name) }
+            let exists = try runError(of: outputs.exists(name))
             // A merge that was killed has left its progress without a status.
             guard exists, name != BatchFile.progress || !isOwnProgress() else { continue }
             throw .inTheWay(outputs.path(of: name))
@@ -267,10 +260,9 @@ package struct ShardMerge {
     private func putManifest(_ bytes: [UInt8], as name: FileName) throws(RunError) {
         let former = former()
         let isFormer = try runError { () throws(FileError) -> Bool in
-            guard plan.copies != nil, let found = try outputs.information(of: name),
-                found.isRegularFile
-            else { return false }
-            let sha256 = try outputs.open(name).sha256(path: outputs.path(of: name))
+            guard plan.copies != nil, let sha256 = try outputs.sha256(of: name) else {
+                return false
+            }
             return sha256 != plan.sha256
                 && (plan.copies?.contains(sha256) == true
                     || former?.frame.manifest.copySHA256 == sha256)

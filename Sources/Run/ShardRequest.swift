@@ -45,7 +45,6 @@ package struct ShardRequest: Sendable, Equatable {
         static let index = "JOB_COMPLETION_INDEX"
     }
 
-    /// All of them.
     static let variables = [
         Variable.task, Variable.first, Variable.step, Variable.count, Variable.index,
     ]

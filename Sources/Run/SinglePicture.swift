@@ -18,7 +18,6 @@ package struct SinglePicture: Sendable {
     private let layers: [Manifest.Image]
     private let sources: LocalSources
     private let limits: PictureLimits
-    /// The memory that a picture may have, in bytes.
     private let memory: Int
     private let maximumBytes: Int
 
@@ -40,7 +39,6 @@ package struct SinglePicture: Sendable {
         package let text: String
     }
 
-    /// A picture that was filtered.
     package struct Filtered: Sendable {
         package let report: PictureReport
         /// Those of the pictures laid over it first.

@@ -23,7 +23,6 @@ struct SourceLooks {
     private let sources: LocalSources
     private let readsAll: Bool
     private var last: (source: ByteString, presence: LocalSources.Presence)?
-    /// The images whose sources must be read.
     private(set) var suspects: [Int] = []
     /// The images whose servers must be asked.
     private(set) var remotes: [Int] = []

@@ -16,7 +16,7 @@ struct UnfinishedRun {
     func end(_ format: ManifestFormat) throws(RunError) {
         let recovery = Recovery(
             spool: folders.spool, examination: examination, durably: durably)
-        let finding = try runError { () throws(FileError) in try recovery.recover(folders.id) }
+        let finding = try runError(of: recovery.recover(folders.id))
         guard case .unfinished(let prepared) = finding else { return }
         var last = prepared.status
         for index in last.images.indices where !last.images[index].state.isFinal {

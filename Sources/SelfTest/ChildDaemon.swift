@@ -135,7 +135,6 @@ package func pass(_ seconds: Double) throws(SelfTestError) {
     _ = try eventually(within: seconds) { () -> Void? in nil }
 }
 
-/// Runs `body` and converts its file errors to errors of the self-test.
 package func onFiles<Value>(
     _ body: () throws(FileError) -> Value
 ) throws(SelfTestError) -> Value {
@@ -144,4 +143,11 @@ package func onFiles<Value>(
     } catch {
         throw .file(error)
     }
+}
+
+/// The same for one expression.
+package func onFiles<Value>(
+    of value: @autoclosure () throws(FileError) -> Value
+) throws(SelfTestError) -> Value {
+    try onFiles(value)
 }

@@ -6,7 +6,6 @@ extension FaultPoint {
         [.originalsManifestReplaced, .originalsMoved, .originalsSynced].contains(self)
     }
 
-    /// Whether only manifests with secrets pass it.
     var needsSecrets: Bool {
         [.exactFolderMade, .exactManifestWritten, .exactManifestSynced].contains(self)
     }

@@ -65,7 +65,7 @@ struct HotFolderRun {
         self.scans = scans
         self.delivered = delivered
         self.picture = picture
-        let moving = try onFiles { () throws(FileError) in try Self.movingFolders(in: folder) }
+        let moving = try onFiles(of: Self.movingFolders(in: folder))
         self.moving = moving
         settings = [
             "inbox.poll": "100ms",
@@ -165,7 +165,6 @@ struct HotFolderRun {
         }
     }
 
-    /// The images of all answers.
     private func answers() throws(SelfTestError) -> [(id: FileName, image: ImageStatus)] {
         var answers: [(FileName, ImageStatus)] = []
         for id in try spool.names("outbox") {
@@ -202,10 +201,10 @@ struct HotFolderRun {
             if count > 1 { duplicated.append("\(source): \(count) answers") }
         }
         for folder in [scans] + moving.map(\.scans) {
-            let left = try onFiles { () throws(FileError) in try folder.names() }
+            let left = try onFiles(of: folder.names())
             for name in left { lost.append("\(name.text) is still in its folder") }
         }
-        let files = try onFiles { () throws(FileError) in try delivered.names() }
+        let files = try onFiles(of: delivered.names())
         let count = sources.count { $0.hasPrefix("./\(Self.mark)-") }
         if files.count != count {
             differing.append("\(files.count) files are delivered for \(count) pictures")
@@ -215,7 +214,7 @@ struct HotFolderRun {
 
     /// Each original is in its new place once, and nothing else is.
     private mutating func auditOriginals(of folder: Moving) throws(SelfTestError) {
-        let names = try onFiles { () throws(FileError) in try folder.done.names() }
+        let names = try onFiles(of: folder.done.names())
         let expected = Set(
             sources.filter { $0.hasPrefix("./\(folder.mark)-") }.map {
                 FileName(bytes: $0.utf8.dropFirst(2))
@@ -225,7 +224,7 @@ struct HotFolderRun {
             duplicated.append("\(name.text) is among the originals")
         }
         for name in expected.intersection(names) {
-            let content = try onFiles { () throws(FileError) in try folder.done.read(name) }
+            let content = try onFiles(of: folder.done.read(name))
             if content != picture { differing.append("the original \(name.text)") }
         }
     }

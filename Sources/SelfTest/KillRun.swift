@@ -10,7 +10,6 @@ package struct KillRun {
         package var killsAtPoints = 0
         package var killsAtRandom = 0
         package var dropped = 0
-        /// Fault points that no daemon reached.
         package var missed: [FaultPoint] = []
         /// Processes that went on after their daemon.
         package var orphans: [String] = []

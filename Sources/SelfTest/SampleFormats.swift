@@ -22,7 +22,7 @@ package struct SampleFormats: Sendable {
             } catch {
                 guard error.kind == .codecMissing else { throw .broken(error.message) }
                 leftOut.append("\(format.title): \(error.message)")
-                try onFiles { () throws(FileError) in try folder.remove(name) }
+                try onFiles(of: folder.remove(name))
             }
         }
         for (word, bytes) in [("gif", SamplePictures.gif()), ("bmp", SamplePictures.bmp())] {
@@ -30,9 +30,7 @@ package struct SampleFormats: Sendable {
             switch format.library {
             case .success:
                 let name = FileName("small.\(word)")
-                try onFiles { () throws(FileError) in
-                    try folder.write(bytes, to: name, durably: false)
-                }
+                try onFiles(of: folder.write(bytes, to: name, durably: false))
                 read.append(name)
             case .failure(let error):
                 leftOut.append("\(format.name): \(error.message)")

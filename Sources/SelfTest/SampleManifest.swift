@@ -12,14 +12,12 @@ package struct SampleManifest: Sendable {
     package let outcome: (filtered: Int, failed: Int)?
     /// Whether a cancellation follows it. Then any of its images may be cancelled.
     package var isCancelled = false
-    /// Whether it gets a page.
     package var hasPage: Bool { text.contains("\"page\": true") }
     /// Pictures that are submitted in one folder with it.
     package var pictures: [FileName] = []
     /// Whether it is larger than `limit`, so that its entry in the outbox has no copy of it.
     package var isTooLarge: Bool { text.utf8.count > Self.limit }
 
-    /// Its name in the inbox.
     package func name(_ number: Int) -> FileName {
         pictures.isEmpty ? fileName(number) : FileName(id(number))
     }

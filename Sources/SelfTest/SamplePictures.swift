@@ -7,7 +7,6 @@ import Glibc
 package enum SamplePictures {
     static let small = PixelLayout(width: 64, height: 48, channels: 3, depth: 8)
 
-    /// Writes them into a folder.
     package static func write(into folder: Directory) throws(SelfTestError) {
         let layouts: [(FileName, PixelLayout)] = [
             ("small.png", small),
@@ -32,7 +31,6 @@ package enum SamplePictures {
 }
 
 extension SamplePictures {
-    /// Writes one of them.
     static func write(
         _ layout: PixelLayout, as format: OutputFormat, to name: FileName, in folder: Directory
     ) throws(PictureError) {

@@ -53,7 +53,7 @@ package struct SelfTest {
     }
 
     private func tested() throws(SelfTestError) -> Bool {
-        let root = try onFiles { () throws(FileError) in try Directory(path: options.spool) }
+        let root = try onFiles(of: Directory(path: options.spool))
         report.say("Testing \(root.path)")
         report.tell(SpoolCheck(root: root).findings())
         let name: FileName = "\(Self.folderPrefix)\(getpid())"
@@ -119,18 +119,11 @@ package struct SelfTest {
 
     private func tell(_ run: HotFolderRun) {
         let missed = run.missed.map { "no daemon reached \($0.rawValue)" }
-        let problems = run.problems.prefix(20) + missed
-        for problem in problems {
-            report.tell(.problem(problem, consequence: "not work reliably with hot folders here"))
-        }
-        let line =
+        report.tell(
+            run.problems.prefix(20) + missed,
             "hot folder: kills \(run.kills), pictures \(run.pictureCount), lost \(run.lost.count), "
-            + "duplicated \(run.duplicated.count), differing \(run.differing.count)"
-        if problems.isEmpty {
-            report.tell(.ok(line))
-        } else {
-            report.tell(.problem(line, consequence: "not work reliably with hot folders here"))
-        }
+                + "duplicated \(run.duplicated.count), differing \(run.differing.count)",
+            consequence: "not work reliably with hot folders here")
     }
 
     private func refuseSecondDaemon(on spool: TestSpool) throws(SelfTestError) {
@@ -152,9 +145,6 @@ package struct SelfTest {
 
     private func tell(_ run: KillRun) {
         let sums = run.sums
-        for problem in run.audit.problems.prefix(20) {
-            report.tell(.problem(problem, consequence: "not work reliably here"))
-        }
         for point in sums.missed {
             report.tell(
                 .problem(
@@ -170,17 +160,14 @@ package struct SelfTest {
         if !run.knowsOrphans {
             report.tell(.note("the kernel does not tell whether daemons leave processes"))
         }
-        let line =
+        report.tell(
+            run.audit.problems.prefix(20),
             "kills \(run.kills) (\(sums.killsAtPoints) at fault points, \(sums.killsAtRandom) at random "
-            + "moments), manifests \(sums.dropped), images \(run.audit.images), "
-            + "lost \(run.audit.lost.count), duplicated \(run.audit.duplicated.count), "
-            + "differing \(run.audit.differing.count)"
-            + (run.knowsOrphans ? ", processes left \(sums.orphans.count)" : "")
-        if run.audit.problems.isEmpty {
-            report.tell(.ok(line))
-        } else {
-            report.tell(.problem(line, consequence: "not work reliably here"))
-        }
+                + "moments), manifests \(sums.dropped), images \(run.audit.images), "
+                + "lost \(run.audit.lost.count), duplicated \(run.audit.duplicated.count), "
+                + "differing \(run.audit.differing.count)"
+                + (run.knowsOrphans ? ", processes left \(sums.orphans.count)" : ""),
+            consequence: "not work reliably here")
     }
 }
 
@@ -203,6 +190,11 @@ package final class SelfTestReport {
             problems += 1
             say("problem  \(text); darkroomd will \(consequence)")
         }
+    }
+
+    func tell(_ problems: some Collection<String>, _ sums: String, consequence: String) {
+        for problem in problems { tell(.problem(problem, consequence: consequence)) }
+        tell(problems.isEmpty ? .ok(sums) : .problem(sums, consequence: consequence))
     }
 
     package func say(_ line: String) {

@@ -3,7 +3,6 @@ import DarkroomCore
 import DarkroomSpool
 import Glibc
 
-/// What the images of the manifests become without faults.
 extension SpoolAudit {
     /// Processes manifests without faults and returns the results as the reference. Each kind must have its intended
     /// result.

@@ -30,7 +30,6 @@ package struct SpoolAudit {
     package private(set) var duplicated: [String] = []
     /// Files that differ from those of a run without faults, and statuses that do not match the files.
     package private(set) var differing: [String] = []
-    /// IDs of batches that have ended with correct results.
     private var ended: Set<String> = []
     /// IDs of batches that may be processed again after their end.
     private var retried: Set<String> = []
@@ -210,7 +209,6 @@ package struct SpoolAudit {
         }
     }
 
-    /// The errors in a status.
     private mutating func compare(_ status: Status, _ manifest: SampleManifest) -> [String] {
         var wrong: [String] = []
         let counts = ImageState.allCases.map { state in
@@ -333,7 +331,6 @@ extension SpoolAudit {
             ? [] : ["outbox/\(id.text)/\(ResultSizes.fileName.text) is not that of the status"]
     }
 
-    /// The errors in the progress file next to a status.
     private func compareProgress(
         of id: FileName, _ status: Status, hasEnded: Bool
     ) throws(SelfTestError) -> [String] {

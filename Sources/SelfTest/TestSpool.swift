@@ -57,7 +57,6 @@ package final class TestSpool {
 
     // MARK: The daemon
 
-    /// Starts a daemon on it.
     package func start(
         fault: String? = nil, settings: [String: String] = [:], environment: [String: String] = [:]
     ) throws(SelfTestError) -> ChildDaemon {
@@ -73,9 +72,7 @@ package final class TestSpool {
         let arguments =
             ["--spool", path, "--config", configuration]
             + all.sorted { $0.key < $1.key }.flatMap { ["--set", "\($0.key)=\($0.value)"] }
-        return try onFiles { () throws(FileError) in
-            try ChildDaemon(program, arguments, environment: environment, log: log)
-        }
+        return try onFiles(of: ChildDaemon(program, arguments, environment: environment, log: log))
     }
 
     /// The settings of a daemon with a store of results, which all such daemons of this spool share.
@@ -243,7 +240,7 @@ package final class TestSpool {
     }
 
     package func exists(_ name: FileName) throws(SelfTestError) -> Bool {
-        try onFiles { () throws(FileError) in try root.exists(name) }
+        try onFiles(of: root.exists(name))
     }
 
     /// Whether nothing waits and nothing is in work.

@@ -45,37 +45,31 @@ struct Changed: ParsableCommand {
     }
 
     func run() throws {
-        let folder = URL(filePath: scratch).appending(path: "changed-\(getpid())")
-            .standardizedFileURL
-        try FileManager.default.createDirectory(
-            at: folder.appending(path: "photos"), withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        for index in 0..<images { try makePicture(index, generation: 0, in: folder) }
-        try makefile.write(
-            to: folder.appending(path: "Makefile"), atomically: true, encoding: .utf8)
-        let first = try child(.darkroom, in: folder)
+        let work = try WorkFolder("changed", in: scratch)
+        defer { work.remove() }
+        for index in 0..<images { try makePicture(index, generation: 0, in: work) }
+        try work.write(makefile, to: "Makefile")
+        let first = try child(.darkroom, in: work)
         print(
             "The first run took \(String(format: "%.1f", first.wall)) s for \(images) pictures.\n")
         // What make would have made.
-        try FileManager.default.copyItem(
-            at: folder.appending(path: "out"), to: folder.appending(path: "made"))
-        print(
-            "| \(images) pictures | seconds | of the processor | peak memory | calls of the system |"
-        )
-        print("|---|---|---|---|---|")
+        try work.copy("out", to: "made")
+        Table.begin(
+            "\(images) pictures", "seconds", "of the processor", "peak memory",
+            "calls of the system")
         var generation = 0
         for count in [0, changed] {
             var figures = [Tool: Figures](minimumCapacity: 2)
             for round in 0...rounds {
                 generation += 1
                 for index in 0..<count {
-                    try makePicture(index * (images / count), generation: generation, in: folder)
+                    try makePicture(index * (images / count), generation: generation, in: work)
                 }
                 for tool in Tool.allCases {
                     if round < rounds {
-                        figures[tool, default: Figures()].add(try child(tool, in: folder))
+                        figures[tool, default: Figures()].add(try child(tool, in: work))
                     } else {
-                        figures[tool, default: Figures()].calls = try calls(tool, in: folder)
+                        figures[tool, default: Figures()].calls = try calls(tool, in: work)
                     }
                 }
             }
@@ -97,11 +91,11 @@ struct Changed: ParsableCommand {
     private func name(_ index: Int) -> String { "photo-\(index)" }
 
     /// Gray pictures of 8 × 8 pixels, each with other bytes.
-    private func makePicture(_ index: Int, generation: Int, in folder: URL) throws {
+    private func makePicture(_ index: Int, generation: Int, in work: WorkFolder) throws {
         let maker = PNGMaker.noise(
             width: 8, height: 8, colourType: .gray, depth: 8,
             seed: UInt64(index) << 16 | UInt64(generation))
-        try Data(maker.encoded).write(to: folder.appending(path: "photos/\(name(index)).png"))
+        try work.write(maker.encoded, to: "photos/\(name(index)).png")
     }
 
     /// One rule for each picture.
@@ -116,30 +110,29 @@ struct Changed: ParsableCommand {
             """
     }
 
-    private func words(_ tool: Tool, in folder: URL) -> [String] {
+    private func words(_ tool: Tool, in work: WorkFolder) -> [String] {
         switch tool {
         case .darkroom:
             [
-                Program.command, "run", folder.appending(path: "photos").path, "-o",
-                folder.appending(path: "out").path, "--filter", "invert", "-q", "--set",
-                "manifests.maxImages=\(images)",
+                Program.command, "run", work.path("photos"), "-o", work.path("out"), "--filter",
+                "invert", "-q", "--set", "manifests.maxImages=\(images)",
             ]
-        case .make: ["/usr/bin/make", "-s", "-C", folder.path]
+        case .make: ["/usr/bin/make", "-s", "-C", work.path]
         }
     }
 
-    private func child(_ tool: Tool, in folder: URL) throws -> Child {
-        let child = try Child(words(tool, in: folder))
+    private func child(_ tool: Tool, in work: WorkFolder) throws -> Child {
+        let child = try Child(words(tool, in: work))
         guard child.exit == 0 else {
             throw BenchmarkError("\(tool.rawValue) ended with \(child.exit)")
         }
         return child
     }
 
-    private func calls(_ tool: Tool, in folder: URL) throws -> Int {
-        let log = folder.appending(path: "calls").path
+    private func calls(_ tool: Tool, in work: WorkFolder) throws -> Int {
+        let log = work.path("calls")
         let child = try Child(
-            ["/usr/bin/strace", "-f", "-c", "-o", log] + words(tool, in: folder))
+            ["/usr/bin/strace", "-f", "-c", "-o", log] + words(tool, in: work))
         guard child.exit == 0,
             let sum = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").last,
             let calls = sum.split(separator: " ").dropFirst(3).first.flatMap({ Int($0) })

@@ -7,31 +7,28 @@ final class DaemonRun {
     static let peer = "Tests/Benchmark/peer.py"
 
     private let source: String
-    private let links: URL
-    private let out: URL
-    private let spool: SpoolFixture
-    private let daemon: DaemonProcess
+    private let work: WorkFolder
+    private let measured: MeasuredDaemon
+    private var spool: SpoolFixture { measured.spool }
+    private var daemon: DaemonProcess { measured.process }
     private var batches = 0
 
     /// Starts the daemon.
     ///
-    /// - Parameter folder: where the spool, the links and the results are made.
-    init(in folder: URL, of source: String, durability: String = "full") async throws {
+    /// - Parameter work: where the spool, the links and the results are made.
+    init(in work: WorkFolder, of source: String, durability: String = "full") async throws {
         self.source = source
-        links = folder.appending(path: "links")
-        out = folder.appending(path: "out")
-        spool = SpoolFixture(root: folder.appending(path: "spool"))
-        for made in [links, out, spool.root] {
-            try FileManager.default.createDirectory(at: made, withIntermediateDirectories: false)
-        }
-        daemon = try await DaemonProcess.run(
-            spool: spool.path, settings: ["sources.roots": links.path, "durability": durability])
+        self.work = work
+        for name in ["links", "out"] { try work.makeFolder(name) }
+        measured = try await MeasuredDaemon(
+            in: work, ["sources.roots": work.path("links"), "durability": durability])
     }
 
     func stop() async throws { _ = try await daemon.stop() }
 
     func remove() {
-        for made in [links, out, spool.root] { try? FileManager.default.removeItem(at: made) }
+        for name in ["links", "out"] { try? work.remove(name) }
+        measured.remove()
     }
 
     /// How many pictures take so many seconds, if some took as long.
@@ -60,7 +57,7 @@ final class DaemonRun {
         guard status.counts.filtered == count else {
             throw BenchmarkError("the daemon has not filtered all pictures: \(status.counts)")
         }
-        try FileManager.default.removeItem(at: spool.root.appending(path: "outbox/\(id)"))
+        try spool.remove("outbox/\(id)")
         return (seconds, status.images.reduce(0) { $0 + ($1.output?.bytes ?? 0) })
     }
 
@@ -84,7 +81,7 @@ final class DaemonRun {
     func peer(
         _ python: String, _ job: String, _ form: String, _ processes: Int, _ count: Int
     ) throws -> (seconds: Double, bytes: Int) {
-        let words = [python, Self.peer, "run", job, "\(processes)", form, out.path]
+        let words = [python, Self.peer, "run", job, "\(processes)", form, work.path("out")]
         let figures = try Execution(words + sources(count)).output.split(separator: " ")
             .compactMap { Double($0) }
         guard figures.count == 2 else { throw BenchmarkError("\(Self.peer) told no figures") }
@@ -94,7 +91,7 @@ final class DaemonRun {
     private func sources(_ count: Int) throws -> [String] {
         let ending = URL(filePath: source).pathExtension
         return try (0..<count).map { number in
-            let path = links.appending(path: "\(number).\(ending)").path
+            let path = work.path("links/\(number).\(ending)")
             if !FileManager.default.fileExists(atPath: path) {
                 // On another file system a link is not possible.
                 do {

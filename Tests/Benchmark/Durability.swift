@@ -38,40 +38,34 @@ struct Durability: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let folder = URL(filePath: scratch).appending(path: "durability-\(getpid())")
-            .standardizedFileURL
-        let pictures = folder.appending(path: "pictures")
-        try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        guard try fileSystemType(of: folder) != Self.tmpfs else {
+        let work = try WorkFolder("durability", in: scratch)
+        defer { work.remove() }
+        guard try fileSystemType(of: work.root) != Self.tmpfs else {
             throw BenchmarkError("\(scratch) is on a tmpfs, where a sync costs nothing")
         }
         for index in 0..<max(images, manifests) {
-            let sky = Starfield(scene: .galaxy, width: 64, height: 64, seed: UInt64(index % 64))
-            try Data(sky.maker().encoded).write(to: pictures.appending(path: "\(index).png"))
+            try work.draw(
+                .galaxy, 64, 64, seed: UInt64(index % 64), to: "pictures/\(index).png")
         }
-        let origin = try NginxOrigin(documentRoot: pictures.path)
+        let origin = try NginxOrigin(documentRoot: work.path("pictures"))
         print("Medians of \(rounds) rounds in turn, in images a second.")
         print()
-        print(
-            "| \(images) images in one manifest, or \(manifests) manifests | process | full | lost |"
+        Table.begin(
+            "\(images) images in one manifest, or \(manifests) manifests", "process", "full", "lost"
         )
-        print("|---|---|---|---|")
-        for load in loads {
-            try await compare(load, folder, pictures, origin)
-        }
+        for load in loads { try await compare(load, work, origin) }
     }
 
     private func compare(
-        _ load: Load, _ folder: URL, _ pictures: URL, _ origin: NginxOrigin
+        _ load: Load, _ work: WorkFolder, _ origin: NginxOrigin
     ) async throws {
         let settings = ["process", "full"]
         var times = settings.map { _ in Series() }
         for round in 0..<rounds {
             // The one that goes first changes, should the disk still be busy with the run before.
             for index in round % 2 == 0 ? [0, 1] : [1, 0] {
-                let time = try await measure(load, settings[index], folder, pictures, origin)
-                times[index].add(times: [time], peak: 0, bytes: 0)
+                let time = try await measure(load, settings[index], work, origin)
+                times[index].add(time)
             }
         }
         let count = Double(load == .manifests ? manifests : images)
@@ -85,46 +79,34 @@ struct Durability: AsyncParsableCommand {
 
     /// Returns the seconds of one run.
     private func measure(
-        _ load: Load, _ durability: String, _ folder: URL, _ pictures: URL, _ origin: NginxOrigin
+        _ load: Load, _ durability: String, _ work: WorkFolder, _ origin: NginxOrigin
     ) async throws -> Double {
-        let root = folder.appending(path: "spool")
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: root) }
-        let spool = SpoolFixture(root: root)
-        let daemon = try await DaemonProcess.run(
-            spool: root.path,
-            settings: ["sources.roots": pictures.path, "durability": durability])
+        let daemon = try await MeasuredDaemon(
+            in: work, ["sources.roots": work.path("pictures"), "durability": durability])
+        defer { daemon.remove() }
+        let spool = daemon.spool
         let sources = (0..<(load == .manifests ? manifests : images)).map { index in
             load == .http ? "\(origin.baseURL)/\(index).png" : "\(index).png"
         }
-        let names: [String]
-        if load == .manifests {
-            names = sources.indices.map { "m\($0)" }
-        } else {
-            names = ["m"]
-        }
-        let contents =
-            load == .manifests
-            ? sources.map { Self.manifest([$0]) } : [Self.manifest(sources)]
-        for (name, content) in zip(names, contents) {
-            try Data(content.utf8).write(to: root.appending(path: "tmp/\(name).json"))
+        let parts = load == .manifests ? sources.map { [$0] } : [sources]
+        let names = parts.indices.map { "m\($0)" }
+        for (name, part) in zip(names, parts) {
+            try spool.write(Self.manifest(part), to: "tmp/\(name).json")
         }
         // Nothing of what was written before is on this run's bill.
         sync()
         let start = ContinuousClock.now
         for name in names {
-            try FileManager.default.moveItem(
-                at: root.appending(path: "tmp/\(name).json"),
-                to: root.appending(path: "inbox/\(name).json"))
+            try spool.move("tmp/\(name).json", to: "inbox/\(name).json")
         }
-        try await waitUntilEmpty(spool, names, daemon)
+        try await waitUntilEmpty(spool, names, daemon.process)
         let time = (ContinuousClock.now - start) / .seconds(1)
         var filtered = 0
         for name in names { filtered += try spool.status(of: name)?.counts.filtered ?? 0 }
         guard filtered == sources.count else {
-            throw BenchmarkError("only \(filtered) images filtered: \(daemon.describe())")
+            throw BenchmarkError("only \(filtered) images filtered: \(daemon.process.describe())")
         }
-        _ = try await daemon.stop()
+        _ = try await daemon.process.stop()
         return time
     }
 

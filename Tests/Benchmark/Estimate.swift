@@ -23,7 +23,6 @@ struct Estimate: AsyncParsableCommand {
     @Option(help: "Where spools and pictures are made.")
     var scratch = ".build/benchmark"
 
-    /// The order of the images.
     private enum Order {
         case random(seed: UInt64)
         /// The hardest: the small pictures come first, so nothing that has ended tells of what comes.
@@ -46,27 +45,19 @@ struct Estimate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let folder = URL(filePath: scratch).appending(path: "estimate-\(getpid())")
-            .standardizedFileURL
-        let pictures = folder.appending(path: "pictures")
-        try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let work = try WorkFolder("estimate", in: scratch)
+        defer { work.remove() }
         for kind in Self.kinds {
-            let sky = Starfield(
-                scene: kind.scene, width: kind.width, height: kind.height, seed: 7)
-            try Data(sky.maker().encoded).write(
-                to: pictures.appending(path: "\(kind.width).png"))
+            try work.draw(
+                kind.scene, kind.width, kind.height, to: "pictures/\(kind.width).png")
         }
         print("Errors of the time left, in percent of the time really left, by the part of the")
         print("images that has ended: the largest, and the median.")
         print()
-        print("| \(images) mixed images | s |", terminator: "")
-        for range in Self.ranges { print(" \(range.name) |", terminator: "") }
-        print()
-        print("|---|---|" + String(repeating: "---|", count: Self.ranges.count))
+        Table.begin(["\(images) mixed images", "s"] + Self.ranges.map(\.name))
         let orders = (1...UInt64(max(1, rounds))).map { Order.random(seed: $0) } + [.sorted]
         for order in orders {
-            let (readings, end) = try await measure(order, folder, pictures)
+            let (readings, end) = try await measure(order, work)
             let cells = Self.ranges.map { Self.errors(readings, end, $0.range) }
             print(
                 "| \(order.name) | \(String(format: "%.0f", end)) |",
@@ -126,23 +117,21 @@ struct Estimate: AsyncParsableCommand {
     // MARK: One batch
 
     private func measure(
-        _ order: Order, _ folder: URL, _ pictures: URL
+        _ order: Order, _ work: WorkFolder
     ) async throws -> (readings: [Reading], end: Double) {
-        let root = folder.appending(path: "spool")
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: root) }
-        let spool = SpoolFixture(root: root)
-        let daemon = try await DaemonProcess.run(
-            spool: root.path, settings: ["sources.roots": pictures.path])
+        let measured = try await MeasuredDaemon(
+            in: work, ["sources.roots": work.path("pictures")])
+        defer { measured.remove() }
+        let (spool, daemon) = (measured.spool, measured.process)
         try spool.drop("mixed.json", manifest(order))
         let start = Date.now
         var readings: [Reading] = []
         while true {
             if let ending = daemon.currentEnding() { throw BenchmarkError("the daemon \(ending)") }
             try await Task.sleep(for: .milliseconds(100))
-            let file = root.appending(path: "outbox/mixed/\(BatchProgress.fileName.text)")
-            guard let data = FileManager.default.contents(atPath: file.path) else { continue }
-            let progress = try JSONDecoder().decode(BatchProgress.self, from: data)
+            let file = "outbox/mixed/\(BatchProgress.fileName.text)"
+            guard let bytes = try? spool.bytes(file) else { continue }
+            let progress = try JSONDecoder().decode(BatchProgress.self, from: Data(bytes))
             let part = Double(progress.counts.finished) / Double(max(1, progress.counts.total))
             if progress.state.isFinal {
                 guard progress.state == .completed else {

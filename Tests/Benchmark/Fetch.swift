@@ -2,7 +2,6 @@ import ArgumentParser
 import DarkroomCore
 import DarkroomFetch
 import Foundation
-import SystemPackage
 import TestSupport
 
 /// The downloads beside `curl --parallel`: the same list of files from the same nginx, in turn.
@@ -29,23 +28,22 @@ struct Fetch: AsyncParsableCommand {
     private static let sizes = [1 << 10, 16 << 10, 128 << 10, 1 << 20]
 
     func run() async throws {
-        let folder = URL(filePath: scratch).appending(path: "fetch-\(getpid())").standardizedFileURL
-        let documents = folder.appending(path: "documents")
-        try FileManager.default.createDirectory(at: documents, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let work = try WorkFolder("fetch", in: scratch)
+        defer { work.remove() }
+        let folder = work.root
         for size in Self.sizes {
             // Bytes that begin like a picture; nothing here decodes them.
             let bytes = Data([0x89, 0x50, 0x4E, 0x47]) + Data(repeating: 7, count: size - 4)
-            try bytes.write(to: documents.appending(path: "\(size).png"))
+            try work.write(bytes, to: "documents/\(size).png")
         }
         print("Medians of \(rounds) rounds in turn, \(parallel) transfers at once.")
         print()
-        print("| | transfers/s | curl's | ratio | CPU µs a transfer | curl's | ratio |")
-        print("|---|---|---|---|---|---|---|")
+        Table.begin("", "transfers/s", "curl's", "ratio", "CPU µs a transfer", "curl's", "ratio")
+        let documents = work.path("documents")
         let origins = [
-            ("HTTP/1.1", try NginxOrigin(documentRoot: documents.path)),
-            ("HTTPS/1.1", try NginxOrigin(documentRoot: documents.path, tls: true, http2: false)),
-            ("HTTP/2", try NginxOrigin(documentRoot: documents.path, tls: true)),
+            ("HTTP/1.1", try NginxOrigin(documentRoot: documents)),
+            ("HTTPS/1.1", try NginxOrigin(documentRoot: documents, tls: true, http2: false)),
+            ("HTTP/2", try NginxOrigin(documentRoot: documents, tls: true)),
         ]
         for (name, origin) in origins {
             for size in Self.sizes {
@@ -73,14 +71,11 @@ struct Fetch: AsyncParsableCommand {
                     try index == 0
                     ? ownWords(url, count, output, origin.caFile)
                     : curlWords(url, count, output, origin.caFile, folder)
-                let start = ContinuousClock.now
-                let (status, processor) = try Execution.run(
-                    words, output: folder.appending(path: "log").path)
-                let time = (ContinuousClock.now - start) / .seconds(1)
-                guard status == 0 else { throw BenchmarkError("\(words[0]) failed") }
+                let child = try Child(words)
+                guard child.exit == 0 else { throw BenchmarkError("\(words[0]) failed") }
                 try check(output, count, size)
-                walls[index].add(times: [time], peak: 0, bytes: 0)
-                processors[index].add(times: [processor], peak: 0, bytes: 0)
+                walls[index].add(child.wall)
+                processors[index].add(child.processor)
             }
         }
         let rates = walls.map { Double(count) / $0.median }
@@ -140,7 +135,7 @@ struct Fetch: AsyncParsableCommand {
             let time = try ContinuousClock().measure {
                 try downloads.fetch(origin.baseURL, count: parallel, to: output.path)
             }
-            times.add(times: [time / .milliseconds(1)], peak: 0, bytes: 0)
+            times.add(time / .milliseconds(1))
         }
         print()
         print(
@@ -161,7 +156,7 @@ struct Fetch: AsyncParsableCommand {
             let request = TransferRequest(
                 url: try RemoteURL(ByteString(origin.url(.stalled))), output: output)
             let time = await downloads.cancel(request)
-            times.add(times: [time / .milliseconds(1)], peak: 0, bytes: 0)
+            times.add(time / .milliseconds(1))
         }
         print(
             "Cancelling a stalled transfer:",

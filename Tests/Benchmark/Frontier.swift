@@ -28,15 +28,13 @@ struct Frontier: AsyncParsableCommand {
     private static let filters = #"[{"saturate": {"amount": 1.3}}]"#
 
     func run() async throws {
-        let folder = URL(filePath: scratch).appending(path: "frontier-\(getpid())")
-            .standardizedFileURL
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let work = try WorkFolder("frontier", in: scratch)
+        defer { work.remove() }
         let files = try Pictures(folder: pictures, scratch: scratch).files
         let file = files[files.count / 2]
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let run = try await DaemonRun(
-            in: folder, of: URL(filePath: file.path).standardizedFileURL.path)
+            in: work, of: URL(filePath: file.path).standardizedFileURL.path)
         defer { run.remove() }
         let compressions = ["fast", "balanced", "small"]
         let levels = [1, 2, 3, 4, 5, 6, 7, 8, 9]
@@ -47,11 +45,11 @@ struct Frontier: AsyncParsableCommand {
             for (index, compression) in compressions.enumerated() {
                 let output = #"{"format": "png", "compression": "\#(compression)"}"#
                 let batch = try await run.batch(count, filters: Self.filters, output: output)
-                own[index].add(times: [batch.seconds], peak: 0, bytes: batch.bytes)
+                own[index].add(batch.seconds, bytes: batch.bytes)
             }
             for (index, form) in forms.enumerated() {
                 let batch = try run.peer(python, "saturate", form, cores, count)
-                peers[index].add(times: [batch.seconds], peak: 0, bytes: batch.bytes)
+                peers[index].add(batch.seconds, bytes: batch.bytes)
             }
         }
         try await run.stop()
@@ -61,8 +59,7 @@ struct Frontier: AsyncParsableCommand {
             rounds)
         print("rounds on \(cores) cores, libvips \(version).")
         print()
-        print("| program | setting | pictures a second | kB a picture |")
-        print("|---|---|---|---|")
+        Table.begin("program", "setting", "pictures a second", "kB a picture")
         for (compression, series) in zip(compressions, own) {
             tell("Darkroom", compression, series)
         }

@@ -27,13 +27,11 @@ struct Merge: ParsableCommand {
     private static let mostLinks = 50_000
 
     func run() throws {
-        let folder = URL(filePath: scratch).appending(path: "merge-\(getpid())").standardizedFileURL
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let work = try WorkFolder("merge", in: scratch)
+        defer { work.remove() }
         let text = manifest()
-        let file = folder.appending(path: "m.json").path
-        try Data(text).write(to: URL(filePath: file))
-        let out = folder.appending(path: "out").path
+        try work.write(text, to: "m.json")
+        let (file, out) = (work.path("m.json"), work.path("out"))
         // The plan is made by the program. The sources of its shard do not exist.
         let first = try Child([
             Program.command, "run", file, "-o", out, "--shard", "1/\(shards)", "-q", "--set",
@@ -43,8 +41,7 @@ struct Merge: ParsableCommand {
             throw BenchmarkError("run ended with \(first.exit)")
         }
         try fill(out, text)
-        print("| \(images) images in \(shards) shards | seconds | peak memory |")
-        print("|---|---|---|")
+        Table.begin("\(images) images in \(shards) shards", "seconds", "peak memory")
         print("| darkroom run, 1 shard, its images fail | \(first.figures) |")
         for (name, options) in [("merge", []), ("merge again", []), ("merge --quick", ["--quick"])]
         {
@@ -114,65 +111,5 @@ struct Merge: ParsableCommand {
                     FileName(manifest.images[first].outputFile), to: outputs, as: name)
             }
         }
-    }
-}
-
-/// A program run to its end; what it prints is dropped.
-struct Child {
-    let exit: Int32
-    /// In seconds.
-    let wall: Double
-    let processor: Double
-    /// In bytes.
-    let peak: Int
-
-    /// Several at once.
-    static func all(_ commands: [[String]]) throws -> (wall: Double, processor: Double) {
-        let begin = ContinuousClock.now
-        let identifiers = try commands.map(Self.spawn)
-        let ends = identifiers.map { Self.wait($0, since: begin) }
-        guard ends.allSatisfy({ $0.exit == 0 }) else { throw BenchmarkError("a run has failed") }
-        return (ends.map(\.wall).max() ?? 0, ends.map(\.processor).reduce(0, +))
-    }
-
-    init(_ words: [String]) throws {
-        let begin = ContinuousClock.now
-        self = Self.wait(try Self.spawn(words), since: begin)
-    }
-
-    private init(exit: Int32, wall: Double, processor: Double, peak: Int) {
-        self.exit = exit
-        self.wall = wall
-        self.processor = processor
-        self.peak = peak
-    }
-
-    private static func spawn(_ words: [String]) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        var argv = words.map { strdup($0) } + [nil]
-        defer { argv.forEach { free($0) } }
-        var identifier: pid_t = 0
-        let error = posix_spawn(&identifier, words[0], &actions, nil, &argv, environ)
-        guard error == 0 else { throw POSIXError(.init(rawValue: error) ?? .EIO) }
-        return identifier
-    }
-
-    private static func wait(_ identifier: pid_t, since begin: ContinuousClock.Instant) -> Child {
-        var status: CInt = 0
-        var usage = rusage()
-        while wait4(identifier, &status, 0, &usage) == -1, errno == EINTR {}
-        let times = [usage.ru_utime, usage.ru_stime]
-        return Child(
-            exit: status & 0x7F == 0 ? status >> 8 & 0xFF : -1,
-            wall: (ContinuousClock.now - begin) / .seconds(1),
-            processor: times.map { Double($0.tv_sec) + Double($0.tv_usec) / 1e6 }.reduce(0, +),
-            peak: usage.ru_maxrss * 1024)
-    }
-
-    var figures: String {
-        String(format: "%.1f s | %d MiB", wall, peak >> 20)
     }
 }

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import TestSupport
 
-/// What the page of a batch costs.
 struct Pages: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page",
@@ -35,16 +33,17 @@ struct Pages: AsyncParsableCommand {
     ]
 
     func run() async throws {
-        let folder = URL(filePath: scratch).appending(path: "page-\(getpid())").standardizedFileURL
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let png = try png(in: folder)
-        let jpeg = try jpeg(of: png, in: folder)
-        print("| \(images) images | processor, ms an image | with a page | time with a page |")
-        print("|---|---|---|---|")
+        let work = try WorkFolder("page", in: scratch)
+        defer { work.remove() }
+        let png =
+            try picture.map { URL(filePath: $0).path }
+            ?? work.draw(.nebula, 768, 512, to: "sky.png")
+        let jpeg = try work.makeJPEG(of: png)
+        Table.begin(
+            "\(images) images", "processor, ms an image", "with a page", "time with a page")
         for job in Self.jobs {
             let run = try await DaemonRun(
-                in: folder, of: job.isFromJPEG ? jpeg : png, durability: durability)
+                in: work, of: job.isFromJPEG ? jpeg : png, durability: durability)
             defer { run.remove() }
             var walls = [Series(), Series()]
             var processors = walls
@@ -60,8 +59,8 @@ struct Pages: AsyncParsableCommand {
                     }
                     // The first ones only warm the daemon up.
                     if round < 0 { continue }
-                    walls[hasPage ? 1 : 0].add(times: [wall], peak: 0, bytes: 0)
-                    processors[hasPage ? 1 : 0].add(times: [after - before], peak: 0, bytes: 0)
+                    walls[hasPage ? 1 : 0].add(wall)
+                    processors[hasPage ? 1 : 0].add(after - before)
                 }
             }
             try await run.stop()
@@ -72,23 +71,5 @@ struct Pages: AsyncParsableCommand {
                     processors[1].median / processors[0].median, walls[1].median / walls[0].median))
             fflush(nil)
         }
-    }
-
-    private func png(in folder: URL) throws -> String {
-        if let picture { return URL(filePath: picture).path }
-        let file = folder.appending(path: "sky.png")
-        let sky = Starfield(scene: .nebula, width: 768, height: 512, seed: 7)
-        try Data(sky.maker().encoded).write(to: file)
-        return file.path
-    }
-
-    private func jpeg(of png: String, in folder: URL) throws -> String {
-        let file = folder.appending(path: "sky.json")
-        let out = folder.appending(path: "made").path
-        let manifest =
-            #"{"output": {"format": "jpeg", "quality": 90}, "images": [{"name": "sky", "source": "\#(png)"}]}"#
-        try Data(manifest.utf8).write(to: file)
-        _ = try Child.all([[Program.command, "run", file.path, "-o", out, "--quiet"]])
-        return "\(out)/sky.jpg"
     }
 }

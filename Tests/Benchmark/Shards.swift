@@ -1,7 +1,6 @@
 import ArgumentParser
 import DarkroomManifest
 import Foundation
-import TestSupport
 
 /// Two shards on two cores beside one process with two threads.
 struct Shards: ParsableCommand {
@@ -22,40 +21,35 @@ struct Shards: ParsableCommand {
     var scratch = ".build/benchmark"
 
     func run() throws {
-        let folder = URL(filePath: scratch).appending(path: "shards-\(getpid())")
-            .standardizedFileURL
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let sky = Starfield(scene: .galaxy, width: 768, height: 512, seed: 7)
-        try Data(sky.maker().encoded).write(to: folder.appending(path: "sky.png"))
+        let work = try WorkFolder("shards", in: scratch)
+        defer { work.remove() }
+        try work.draw(.galaxy, 768, 512, to: "sky.png")
         let images = names().map {
             "{\"name\":\"\($0)\",\"source\":\"sky-\($0).png\",\"filters\":[{\"sepia\":{\"intensity\":0.8}}]}"
         }
         for name in names() {
             try FileManager.default.linkItem(
-                at: folder.appending(path: "sky.png"), to: folder.appending(path: "sky-\(name).png")
-            )
+                at: work.url("sky.png"), to: work.url("sky-\(name).png"))
         }
-        let file = folder.appending(path: "m.json").path
-        try Data("{\"images\":[\(images.joined(separator: ","))]}".utf8).write(
-            to: URL(filePath: file))
+        try work.write("{\"images\":[\(images.joined(separator: ","))]}", to: "m.json")
         var one = Series()
         var two = Series()
         var processors = [0.0, 0.0]
         for _ in 0..<rounds {
-            let out = folder.appending(path: "out").path
-            let command = [Program.command, "run", file, "-o", out, "--quiet", "--jobs"]
+            let command = [
+                Program.command, "run", work.path("m.json"), "-o", work.path("out"), "--quiet",
+                "--jobs",
+            ]
             let single = try Child.all([command + ["2"]])
-            try FileManager.default.removeItem(atPath: out)
+            try work.remove("out")
             let shards = try Child.all((1...2).map { command + ["1", "--shard", "\($0)/2"] })
-            try FileManager.default.removeItem(atPath: out)
-            one.add(times: [single.wall], peak: 0, bytes: 0)
-            two.add(times: [shards.wall], peak: 0, bytes: 0)
+            try work.remove("out")
+            one.add(single.wall)
+            two.add(shards.wall)
             processors[0] += single.processor / Double(rounds)
             processors[1] += shards.processor / Double(rounds)
         }
-        print("| \(pictures) pictures of 0.4 MP, sepia | seconds | processor | ratio |")
-        print("|---|---|---|---|")
+        Table.begin("\(pictures) pictures of 0.4 MP, sepia", "seconds", "processor", "ratio")
         print(
             String(format: "| one process, 2 jobs | %.2f | %.2f | 1 |", one.median, processors[0]))
         print(

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import TestSupport
 
 /// How soon `darkroom run` has its first output, beside the whole time of ImageMagick's `convert`.
 struct Start: ParsableCommand {
@@ -28,20 +27,16 @@ struct Start: ParsableCommand {
     }
 
     func run() throws {
-        let folder = URL(filePath: scratch).appending(path: "start-\(getpid())").standardizedFileURL
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        print("| one picture | \(Case.allCases.map(\.rawValue).joined(separator: " | ")) |")
-        print(String(repeating: "|---", count: Case.allCases.count + 1) + "|")
+        let work = try WorkFolder("start", in: scratch)
+        defer { work.remove() }
+        Table.begin(["one picture"] + Case.allCases.map(\.rawValue))
         for (width, height) in [(64, 64), (320, 240), (800, 500)] {
-            let picture = folder.appending(path: "\(width).png")
-            let sky = Starfield(scene: .galaxy, width: width, height: height, seed: 7)
-            try Data(sky.maker().encoded).write(to: picture)
+            let picture = try work.draw(.galaxy, width, height, to: "\(width).png")
             var times = Case.allCases.map { _ in Series() }
             for _ in 0..<rounds {
                 for (index, item) in Case.allCases.enumerated() {
-                    let time = try measure(item, picture.path, in: folder)
-                    times[index].add(times: [time], peak: 0, bytes: 0)
+                    let time = try measure(item, picture, in: work)
+                    times[index].add(time)
                 }
             }
             let cells = times.map { series in
@@ -54,19 +49,19 @@ struct Start: ParsableCommand {
     }
 
     /// Returns the seconds.
-    private func measure(_ item: Case, _ picture: String, in folder: URL) throws -> Double {
-        let out = folder.appending(path: "out").path
+    private func measure(_ item: Case, _ picture: String, in work: WorkFolder) throws -> Double {
+        let out = work.path("out")
         let name = URL(filePath: picture).lastPathComponent
         let sepia = ["--filter", "sepia=0.8"]
         let run = [Program.command, "run", picture] + sepia + ["-o", out, "--quiet"]
         switch item {
         case .convert:
             return try Execution([
-                "convert", picture, "-sepia-tone", "80%", "png:\(folder.path)/convert.png",
+                "convert", picture, "-sepia-tone", "80%", "png:\(work.path)/convert.png",
             ]).wall
         case .filter:
             return try Execution(
-                [Program.command, "filter", picture] + sepia + ["-o", "\(folder.path)/filter.png"]
+                [Program.command, "filter", picture] + sepia + ["-o", "\(work.path)/filter.png"]
             ).wall
         case .again: return try Execution(run).wall
         case .whole:
@@ -81,12 +76,8 @@ struct Start: ParsableCommand {
 
     /// Starts a program, and returns the seconds until there is a file.
     private func firstOutput(_ words: [String], _ file: String) throws -> Double {
-        var argv = words.map { strdup($0) } + [nil]
-        defer { argv.forEach { free($0) } }
-        var identifier: pid_t = 0
         let begin = ContinuousClock.now
-        let error = posix_spawn(&identifier, words[0], nil, nil, &argv, environ)
-        guard error == 0 else { throw POSIXError(.init(rawValue: error) ?? .EIO) }
+        let identifier = try Child.spawn(words)
         var status: CInt = 0
         while access(file, F_OK) != 0 {
             guard waitpid(identifier, &status, WNOHANG) == 0 else {

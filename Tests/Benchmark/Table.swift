@@ -11,6 +11,13 @@ struct Table {
         self.programs = programs
     }
 
+    static func begin(_ heads: String...) { begin(heads) }
+
+    static func begin(_ heads: [String]) {
+        Swift.print("| " + heads.joined(separator: " | ") + " |")
+        Swift.print(String(repeating: "|---", count: heads.count) + "|")
+    }
+
     /// - Parameter series: those of the programs in their order, Darkroom first.
     mutating func add(_ picture: String, _ series: [Series]) {
         let own = series[0]
@@ -27,9 +34,7 @@ struct Table {
     }
 
     func print() {
-        let heads = [job, "ms", "kB", "MiB"] + programs.dropFirst()
-        Swift.print("| " + heads.joined(separator: " | ") + " |")
-        Swift.print(String(repeating: "|---", count: heads.count) + "|")
+        Self.begin([job, "ms", "kB", "MiB"] + programs.dropFirst())
         for line in lines { Swift.print(line) }
         Swift.print()
         // A run takes minutes: each table is to be seen when it is there.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TestSupport
 
 /// Three sizes of a JPEG as variants, beside the largest alone and beside separate images.
 struct Variants: ParsableCommand {
@@ -32,39 +31,33 @@ struct Variants: ParsableCommand {
     }
 
     func run() throws {
-        let folder = URL(filePath: scratch).appending(path: "variants-\(getpid())")
-            .standardizedFileURL
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let photo = try photograph(in: folder)
+        let work = try WorkFolder("variants", in: scratch)
+        defer { work.remove() }
+        let photo = try photograph(in: work)
         let names = (0..<pictures).map { "p\($0)" }
         for name in names {
-            try FileManager.default.linkItem(
-                at: photo, to: folder.appending(path: "\(name).jpg"))
+            try FileManager.default.linkItem(at: photo, to: work.url("\(name).jpg"))
         }
-        for way in Way.allCases {
-            try Data(manifest(way, names).utf8).write(to: file(way, folder))
-        }
-        print("| \(pictures) pictures | jobs | seconds | processor | ratio | ratio of processor |")
-        print("|---|---|---|---|---|---|")
-        for jobs in [1, 2] { try measure(jobs, folder) }
+        for way in Way.allCases { try work.write(manifest(way, names), to: "\(way).json") }
+        Table.begin(
+            "\(pictures) pictures", "jobs", "seconds", "processor", "ratio", "ratio of processor")
+        for jobs in [1, 2] { try measure(jobs, work) }
     }
 
-    private func measure(_ jobs: Int, _ folder: URL) throws {
+    private func measure(_ jobs: Int, _ work: WorkFolder) throws {
         var walls = Way.allCases.map { _ in Series() }
         var processors = walls
         for _ in 0..<rounds {
             for (index, way) in Way.allCases.enumerated() {
-                let out = folder.appending(path: "out").path
                 let child = try Child.all([
                     [
-                        Program.command, "run", file(way, folder).path, "-o", out, "--quiet",
-                        "--jobs", "\(jobs)",
+                        Program.command, "run", work.path("\(way).json"), "-o", work.path("out"),
+                        "--quiet", "--jobs", "\(jobs)",
                     ]
                 ])
-                try FileManager.default.removeItem(atPath: out)
-                walls[index].add(times: [child.wall], peak: 0, bytes: 0)
-                processors[index].add(times: [child.processor], peak: 0, bytes: 0)
+                try work.remove("out")
+                walls[index].add(child.wall)
+                processors[index].add(child.processor)
             }
         }
         for (index, way) in Way.allCases.enumerated() {
@@ -77,23 +70,10 @@ struct Variants: ParsableCommand {
         }
     }
 
-    private func file(_ way: Way, _ folder: URL) -> URL {
-        folder.appending(path: "\(way).json")
-    }
-
-    private func photograph(in folder: URL) throws -> URL {
+    private func photograph(in work: WorkFolder) throws -> URL {
         if let picture { return URL(filePath: picture) }
-        let sky = Starfield(scene: .nebula, width: 4000, height: 3000, seed: 7)
-        let png = folder.appending(path: "sky.png")
-        let jpeg = folder.appending(path: "sky.jpg")
-        try Data(sky.maker().encoded).write(to: png)
-        let manifest = #"{"output": {"format": "jpeg", "quality": 90}, "images": ["sky.png"]}"#
-        let file = folder.appending(path: "sky.json")
-        try Data(manifest.utf8).write(to: file)
-        let out = folder.appending(path: "made").path
-        _ = try Child.all([[Program.command, "run", file.path, "-o", out, "--quiet"]])
-        try FileManager.default.moveItem(atPath: "\(out)/sky.jpg", toPath: jpeg.path)
-        return jpeg
+        return URL(
+            filePath: try work.makeJPEG(of: work.draw(.nebula, 4000, 3000, to: "sky.png")))
     }
 
     private func manifest(_ way: Way, _ names: [String]) -> String {

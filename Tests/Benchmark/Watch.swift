@@ -33,20 +33,15 @@ struct Watch: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let folder = URL(filePath: scratch).appending(path: "watch-\(getpid())")
-            .standardizedFileURL
-        let pictures = folder.appending(path: "pictures")
-        try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let sky = Starfield(scene: .galaxy, width: 16, height: 16, seed: 7)
-        try Data(sky.maker().encoded).write(to: pictures.appending(path: "a.png"))
-        print(
-            "| \(images) images | batch, s | daemon, s | client, % of a core | events a second | longest gap, s |"
-        )
-        print("|---|---|---|---|---|---|")
+        let work = try WorkFolder("watch", in: scratch)
+        defer { work.remove() }
+        try work.draw(.galaxy, 16, 16, to: "pictures/a.png")
+        Table.begin(
+            "\(images) images", "batch, s", "daemon, s", "client, % of a core", "events a second",
+            "longest gap, s")
         for round in 1...max(1, rounds) {
-            let alone = try await measure(isWatched: false, folder, pictures)
-            let watched = try await measure(isWatched: true, folder, pictures)
+            let alone = try await measure(isWatched: false, work)
+            let watched = try await measure(isWatched: true, work)
             Self.tell("\(round), nobody watches", alone)
             Self.tell("\(round), watched", watched)
         }
@@ -62,15 +57,11 @@ struct Watch: AsyncParsableCommand {
         fflush(nil)
     }
 
-    private func measure(
-        isWatched: Bool, _ folder: URL, _ pictures: URL
-    ) async throws -> Result {
-        let root = folder.appending(path: "spool")
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: root) }
-        let spool = SpoolFixture(root: root)
-        let daemon = try await DaemonProcess.run(
-            spool: root.path, settings: ["sources.roots": pictures.path])
+    private func measure(isWatched: Bool, _ work: WorkFolder) async throws -> Result {
+        let measured = try await MeasuredDaemon(
+            in: work, ["sources.roots": work.path("pictures")])
+        defer { measured.remove() }
+        let (spool, daemon) = (measured.spool, measured.process)
         let entries = (0..<images).map { #"{"name": "\#($0)", "source": "a.png"}"# }
         try spool.drop(
             "many.json",
@@ -79,14 +70,14 @@ struct Watch: AsyncParsableCommand {
         try await until(daemon) { spool.exists("outbox/many/status.json") }
         var result = Result(wall: 0, daemon: 0)
         if isWatched {
-            let log = folder.appending(path: "events").path
+            let log = work.path("events")
             // Waiting for a process blocks its thread.
-            let (status, processor) = try await Task.detached {
-                try Execution.run(
-                    [Program.command, "watch", "many", "--json", "--spool", root.path], output: log)
-            }.value
-            guard status == 0 else { throw BenchmarkError("darkroom watch: status \(status)") }
-            result.client = processor
+            let words = [Program.command, "watch", "many", "--json", "--spool", spool.path]
+            let child = try await Task.detached { try Child(words, output: log) }.value
+            guard child.exit == 0 else {
+                throw BenchmarkError("darkroom watch: status \(child.exit)")
+            }
+            result.client = child.processor
             (result.events, result.longestGap) = try Self.events(in: log)
         }
         try await until(daemon) { !spool.exists("active/many") }

@@ -35,19 +35,31 @@ struct WholeDaemon: AsyncParsableCommand {
 
     private enum Size: Int { case small, middle, large }
 
-    /// One line of the table.
     private struct Line {
         var name: String
         var size: Size
         /// What peer.py makes of the PNG file, such as rgba; png is the file itself.
-        var kind = "png"
+        var kind: String
         var filters: String
         /// The result's format, as the manifest and peer.py call it.
-        var form = "png"
+        var form: String
         /// What peer.py calls it.
         var peer: String
         /// Whether the result is in sRGB.
-        var isConverted = false
+        var isConverted: Bool
+
+        init(
+            _ name: String, _ size: Size, kind: String = "png", _ filters: String,
+            form: String = "png", peer: String, isConverted: Bool = false
+        ) {
+            self.name = name
+            self.size = size
+            self.kind = kind
+            self.filters = filters
+            self.form = form
+            self.peer = peer
+            self.isConverted = isConverted
+        }
 
         /// Those of the picture, if peer.py makes it of a telephone's size.
         var phoneMegapixels: Double? {
@@ -73,50 +85,35 @@ struct WholeDaemon: AsyncParsableCommand {
 
     private static let lines: [Line] =
         [
-            Line(name: "sepia PNG", size: .small, filters: #"["sepia"]"#, peer: "sepia"),
-            Line(name: "saturate PNG", size: .small, filters: saturate, peer: "saturate"),
-            Line(name: "saturate PNG", size: .middle, filters: saturate, peer: "saturate"),
-            Line(name: "saturate PNG", size: .large, filters: saturate, peer: "saturate"),
+            Line("sepia PNG", .small, #"["sepia"]"#, peer: "sepia"),
+            Line("saturate PNG", .small, saturate, peer: "saturate"),
+            Line("saturate PNG", .middle, saturate, peer: "saturate"),
+            Line("saturate PNG", .large, saturate, peer: "saturate"),
+            Line("grayscale PNG", .small, #"["grayscale"]"#, peer: "grayscale"),
+            Line("saturate RGBA", .middle, kind: "rgba", saturate, peer: "saturate"),
+            Line("saturate 16 bits", .middle, kind: "16", saturate, peer: "saturate"),
+            Line("saturate palette", .middle, kind: "palette", saturate, peer: "saturate"),
+            Line("saturate interlaced", .middle, kind: "interlaced", saturate, peer: "saturate"),
             Line(
-                name: "grayscale PNG", size: .small, filters: #"["grayscale"]"#, peer: "grayscale"),
-            Line(
-                name: "saturate RGBA", size: .middle, kind: "rgba", filters: saturate,
-                peer: "saturate"),
-            Line(
-                name: "saturate 16 bits", size: .middle, kind: "16", filters: saturate,
-                peer: "saturate"),
-            Line(
-                name: "saturate palette", size: .middle, kind: "palette", filters: saturate,
-                peer: "saturate"),
-            Line(
-                name: "saturate interlaced", size: .middle, kind: "interlaced", filters: saturate,
-                peer: "saturate"),
-            Line(
-                name: "resize interlaced PNG to 800", size: .large, kind: "interlaced",
-                filters: resize(800), peer: "resize-800"),
-            Line(name: "resize PNG to 200", size: .small, filters: resize(200), peer: "resize-200"),
-            Line(name: "resize PNG to 800", size: .large, filters: resize(800), peer: "resize-800"),
-            Line(
-                name: "blur 5 PNG", size: .middle, filters: #"[{"blur": {"sigma": 5}}]"#,
-                peer: "blur-5"),
+                "resize interlaced PNG to 800", .large, kind: "interlaced", resize(800),
+                peer: "resize-800"),
+            Line("resize PNG to 200", .small, resize(200), peer: "resize-200"),
+            Line("resize PNG to 800", .large, resize(800), peer: "resize-800"),
+            Line("blur 5 PNG", .middle, #"[{"blur": {"sigma": 5}}]"#, peer: "blur-5"),
         ]
         + [400, 800, 1600].map {
             Line(
-                name: "JPEG to JPEG of \($0)", size: .large, kind: "jpeg", filters: resize($0),
-                form: "jpeg", peer: "resize-\($0)")
+                "JPEG to JPEG of \($0)", .large, kind: "jpeg", resize($0), form: "jpeg",
+                peer: "resize-\($0)")
         } + [
             Line(
-                name: "JPEG to JPEG of 300", size: .small, kind: "jpeg", filters: resize(300),
+                "JPEG to JPEG of 300", .small, kind: "jpeg", resize(300), form: "jpeg",
+                peer: "resize-300"),
+            Line("sepia JPEG", .large, kind: "jpeg", #"["sepia"]"#, form: "jpeg", peer: "sepia"),
+            Line("sepia JPEG", .small, kind: "jpeg", #"["sepia"]"#, form: "jpeg", peer: "sepia"),
+            Line(
+                "progressive JPEG to JPEG of 300", .small, kind: "progressive", resize(300),
                 form: "jpeg", peer: "resize-300"),
-            Line(
-                name: "sepia JPEG", size: .large, kind: "jpeg", filters: #"["sepia"]"#,
-                form: "jpeg", peer: "sepia"),
-            Line(
-                name: "sepia JPEG", size: .small, kind: "jpeg", filters: #"["sepia"]"#,
-                form: "jpeg", peer: "sepia"),
-            Line(
-                name: "progressive JPEG to JPEG of 300", size: .small, kind: "progressive",
-                filters: resize(300), form: "jpeg", peer: "resize-300"),
         ]
         + [
             ("JPEG of a telephone", "phone"), ("JPEG of a telephone, odd sides", "phone-odd"),
@@ -124,40 +121,38 @@ struct WholeDaemon: AsyncParsableCommand {
         ].flatMap { name, kind in
             [400, 800].map {
                 Line(
-                    name: "\(name) to \($0)", size: .large, kind: kind, filters: resize($0),
-                    form: "jpeg", peer: "resize-\($0)")
+                    "\(name) to \($0)", .large, kind: kind, resize($0), form: "jpeg",
+                    peer: "resize-\($0)")
             }
         }
         + [400, 800, 1600].flatMap { width in
             ["webp", "avif"].map { form in
                 Line(
-                    name: "JPEG to \(form) of \(width)", size: .large, kind: "jpeg",
-                    filters: resize(width), form: form, peer: "resize-\(width)")
+                    "JPEG to \(form) of \(width)", .large, kind: "jpeg", resize(width), form: form,
+                    peer: "resize-\(width)")
             }
         }
         + ["webp", "avif", "tiff"].map { kind in
             Line(
-                name: "\(kind) to JPEG of 800", size: .large, kind: kind, filters: resize(800),
-                form: "jpeg", peer: "resize-800")
+                "\(kind) to JPEG of 800", .large, kind: kind, resize(800), form: "jpeg",
+                peer: "resize-800")
         } + [
             Line(
-                name: "webp to JPEG of 300", size: .small, kind: "webp", filters: resize(300),
-                form: "jpeg", peer: "resize-300"),
+                "webp to JPEG of 300", .small, kind: "webp", resize(300), form: "jpeg",
+                peer: "resize-300"),
             Line(
-                name: "JPEG in P3 to JPEG of 800 in P3", size: .large, kind: "jpeg-p3",
-                filters: resize(800), form: "jpeg", peer: "resize-800"),
+                "JPEG in P3 to JPEG of 800 in P3", .large, kind: "jpeg-p3", resize(800),
+                form: "jpeg", peer: "resize-800"),
             Line(
-                name: "JPEG in P3 to JPEG of 800 in sRGB", size: .large, kind: "jpeg-p3",
-                filters: resize(800), form: "jpeg", peer: "srgb-800", isConverted: true),
+                "JPEG in P3 to JPEG of 800 in sRGB", .large, kind: "jpeg-p3", resize(800),
+                form: "jpeg", peer: "srgb-800", isConverted: true),
             Line(
-                name: "sepia of a JPEG in P3, in sRGB", size: .large, kind: "jpeg-p3",
-                filters: #"["sepia"]"#, form: "jpeg", peer: "srgbsepia", isConverted: true),
+                "sepia of a JPEG in P3, in sRGB", .large, kind: "jpeg-p3", #"["sepia"]"#,
+                form: "jpeg", peer: "srgbsepia", isConverted: true),
+            Line("saturate TIFF to PNG", .middle, kind: "tiff", saturate, peer: "saturate"),
             Line(
-                name: "saturate TIFF to PNG", size: .middle, kind: "tiff", filters: saturate,
+                "saturate TIFF to TIFF", .middle, kind: "tiff", saturate, form: "tiff",
                 peer: "saturate"),
-            Line(
-                name: "saturate TIFF to TIFF", size: .middle, kind: "tiff", filters: saturate,
-                form: "tiff", peer: "saturate"),
         ]
 
     private static let saturate = #"[{"saturate": {"amount": 1.3}}]"#
@@ -165,10 +160,8 @@ struct WholeDaemon: AsyncParsableCommand {
     private static func resize(_ width: Int) -> String { #"[{"resize": {"width": \#(width)}}]"# }
 
     func run() async throws {
-        let folder = URL(filePath: scratch).appending(path: "daemon-\(getpid())")
-            .standardizedFileURL
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let work = try WorkFolder("daemon", in: scratch)
+        defer { work.remove() }
         let files = try Pictures(folder: pictures, scratch: scratch).files
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let version = try Execution([python, DaemonRun.peer, "version"]).output
@@ -180,33 +173,33 @@ struct WholeDaemon: AsyncParsableCommand {
         )
         print("outputs are; `filtered` is its PNG with all row filters.")
         print()
-        print("| job | MP | pictures a second | × default, bytes | × filtered, bytes |")
-        print("|---|---|---|---|---|")
+        Table.begin("job", "MP", "pictures a second", "× default, bytes", "× filtered, bytes")
         for line in Self.lines where name.map({ line.name.contains($0) }) ?? true {
             let file = [files[0], files[files.count / 2], files[files.count - 1]][
                 line.size.rawValue]
-            let source = try made(line.kind, of: file, in: folder)
-            try await measure(line, file, source, folder, cores)
+            let source = try made(line.kind, of: file, in: work)
+            try await measure(line, file, source, work, cores)
             fflush(nil)
         }
     }
 
-    private func made(_ kind: String, of file: Pictures.File, in folder: URL) throws -> String {
+    private func made(_ kind: String, of file: Pictures.File, in work: WorkFolder) throws -> String
+    {
         if kind == "png" { return URL(filePath: file.path).standardizedFileURL.path }
         let isJPEG = ["jpeg", "phone", "progressive"].contains { kind.hasPrefix($0) }
         let ending = isJPEG ? ".jpg" : ["webp", "avif", "tiff"].contains(kind) ? ".\(kind)" : ""
         let name = "\(kind)-\(file.name)\(ending)"
-        let path = folder.appending(path: name).path
+        let path = work.path(name)
         if !FileManager.default.fileExists(atPath: path) {
-            _ = try Execution([python, DaemonRun.peer, "make", folder.path, file.path, name, kind])
+            _ = try Execution([python, DaemonRun.peer, "make", work.path, file.path, name, kind])
         }
         return path
     }
 
     private func measure(
-        _ line: Line, _ file: Pictures.File, _ source: String, _ folder: URL, _ cores: Int
+        _ line: Line, _ file: Pictures.File, _ source: String, _ work: WorkFolder, _ cores: Int
     ) async throws {
-        let run = try await DaemonRun(in: folder, of: source)
+        let run = try await DaemonRun(in: work, of: source)
         defer { run.remove() }
         // A first batch has every part in use, and says how many pictures take the time.
         let first = try await run.batch(2 * cores, filters: line.filters, output: line.output)
@@ -216,10 +209,10 @@ struct WholeDaemon: AsyncParsableCommand {
         var peers = forms.map { _ in Series() }
         for _ in 0..<rounds {
             let batch = try await run.batch(count, filters: line.filters, output: line.output)
-            own.add(times: [batch.seconds], peak: 0, bytes: batch.bytes)
+            own.add(batch.seconds, bytes: batch.bytes)
             for (index, form) in forms.enumerated() {
                 let batch = try run.peer(python, line.peer, form, cores, count)
-                peers[index].add(times: [batch.seconds], peak: 0, bytes: batch.bytes)
+                peers[index].add(batch.seconds, bytes: batch.bytes)
             }
         }
         try await run.stop()

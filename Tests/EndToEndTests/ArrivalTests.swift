@@ -1,10 +1,11 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// Ways into the inbox that inotify does not tell of as such, and a crash on the way.
 @Suite(.fewAtATime) struct ArrivalTests {
     enum Way: String, CaseIterable, Sendable {
+        /// It keeps its other name.
+        case link
         /// By the time of the look it has one name only.
         case linkAndUnlink
         /// It never had another name.
@@ -20,10 +21,11 @@ import Testing
         let text = Array(try DaemonFixture.json(["images": ["a": fixture.url("0.png")]]).utf8)
         let target = "\(root)/inbox/linked.\(ending)"
         switch way {
-        case .linkAndUnlink:
+        case .link, .linkAndUnlink:
             let draft = "\(root)/tmp/draft"
-            try Data(text).write(to: URL(filePath: draft))
-            try #require(link(draft, target) == 0 && unlink(draft) == 0)
+            try fixture.spool.write(text, to: "tmp/draft")
+            try #require(link(draft, target) == 0)
+            if way == .linkAndUnlink { try fixture.spool.remove("tmp/draft") }
         case .unnamed, .unnamedInTheInbox:
             let folder = way == .unnamed ? "tmp" : "inbox"
             // O_TMPFILE, which Swift does not import.
@@ -38,6 +40,7 @@ import Testing
         try await fixture.complete("linked", daemon)
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("is not taken"))
+        #expect(fixture.spool.exists("tmp/draft") == (way == .link))
     }
 
     /// Until it is closed, however long that takes.
@@ -57,8 +60,7 @@ import Testing
         }
         // What comes later is done before either.
         for id in ["later", "latest"] {
-            try fixture.drop(id, images: [("a", fixture.url("0.png"))])
-            try await fixture.complete(id, daemon)
+            try await fixture.complete(id, images: [("a", fixture.url("0.png"))], daemon)
         }
         #expect(fixture.spool.list("inbox") == ["open.json", "slow.yaml"])
         try #require(write(file, Array(text[5...]), text.count - 5) == text.count - 5)
@@ -73,15 +75,11 @@ import Testing
     func aClaimKeepsItsNameAcrossACrash(point: String) async throws {
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
-        try fixture.drop("dup1", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("dup1", first)
+        try await fixture.complete("dup1", images: [("a", fixture.url("0.png"))], first)
         #expect(try await first.stop() == .exited(0))
 
         try fixture.drop("dup1", images: [("b", fixture.url("1.png"))])
-        let second = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: fixture.spool.path),
-            environment: ["DARKROOM_FAULT": point])
-        #expect(try await second.waitForEnding() == .killed(signal: SIGKILL))
+        try await fixture.die(environment: ["DARKROOM_FAULT": point])
         try fixture.spool.drop("dup1.hold", "")
 
         let third = try await fixture.run()

@@ -10,8 +10,8 @@ import Testing
 
     /// One large picture, one small one, and one that fails.
     private static func drop(_ fixture: DaemonFixture, page: Bool? = true) throws {
-        try Data(Starfield.png(width: 1000, height: 700, seed: 3)).write(
-            to: fixture.documents.url.appending(path: "large.png"))
+        try fixture.documents.write(
+            Starfield.png(width: 1000, height: 700, seed: 3), to: "large.png")
         var manifest: [String: Any] = [
             "filters": ["flop"],
             "images": [
@@ -93,11 +93,7 @@ import Testing
         let fixture = try DaemonFixture(pictures: 1)
         try fixture.spool.makeFolders()
         try Self.drop(fixture)
-        let dying = try DaemonProcess(
-            arguments: DaemonProcess.arguments(
-                spool: fixture.spool.path, settings: Self.settings),
-            environment: ["DARKROOM_FAULT": point.rawValue])
-        #expect(try await dying.waitForEnding() == .killed(signal: SIGKILL))
+        try await fixture.die(Self.settings, environment: ["DARKROOM_FAULT": point.rawValue])
         let isThere = fixture.spool.exists(Self.page)
         #expect(isThere == [.pageMoved, .finalStatusWritten, .finalStatusMoved].contains(point))
         if isThere { #expect(fixture.spool.exists("\(Self.page)/page.json")) }
@@ -115,15 +111,10 @@ import Testing
         try Self.check(fixture, try await fixture.spool.finish("x", daemon))
         #expect(try await daemon.stop() == .exited(0))
 
-        try Data(DaemonFixture.picture).write(
-            to: fixture.documents.url.appending(path: "none.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "none.png")
         try fixture.spool.drop("x.retry", "")
         if let point {
-            let dying = try DaemonProcess(
-                arguments: DaemonProcess.arguments(
-                    spool: fixture.spool.path, settings: Self.settings),
-                environment: ["DARKROOM_FAULT": point.rawValue])
-            #expect(try await dying.waitForEnding() == .killed(signal: SIGKILL))
+            try await fixture.die(Self.settings, environment: ["DARKROOM_FAULT": point.rawValue])
         }
         daemon = try await fixture.run(Self.settings)
         let status = try await fixture.spool.waitForStatus(of: "x", daemon, "completed") {
@@ -163,14 +154,12 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// What the commands write, the daemon does.
     @Test func theCommandAsksForIt() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
-        let made = try await fixture.client("make", "--page", fixture.url("0.png"))
-        #expect(made.exit == 0 && made.output.contains("\"page\""))
-        let submitted = try await fixture.client(
-            "submit", "--page", "--name", "x", "--wait", fixture.url("0.png"))
-        #expect(submitted.exit == 0)
+        try await fixture.client("make", "--page", fixture.url("0.png")).shows(
+            exit: 0, output: .has("\"page\""))
+        try await fixture.client("submit", "--page", "--name", "x", "--wait", fixture.url("0.png"))
+            .shows(exit: 0)
         #expect(fixture.spool.exists("\(Self.page)/index.html"))
         #expect(try await daemon.stop() == .exited(0))
     }
@@ -191,8 +180,7 @@ import Testing
             let maker = PNGMaker(
                 width: picture.width, height: picture.height, colourType: .rgb, depth: 8,
                 samples: samples)
-            try Data(maker.encoded).write(
-                to: fixture.documents.url.appending(path: "\(picture.name).png"))
+            try fixture.documents.write(maker.encoded, to: "\(picture.name).png")
         }
         let daemon = try await fixture.run()
         try fixture.drop(

@@ -74,7 +74,7 @@ import Testing
 
         // Another file under the same name is seen.
         let other = Starfield.png(width: 40, height: 30, seed: 9)
-        try Data(other).write(to: fixture.documents.url.appending(path: "0.png"))
+        try fixture.documents.write(other, to: "0.png")
         try drop("three", fixture.url("0.png"))
         #expect(try await finish("three", second) == "stored")
         let status = try #require(try fixture.spool.status(of: "three"))
@@ -320,8 +320,7 @@ import Testing
             "cache.folder": cache.path + "/c", "cache.maxBytes": "1MiB",
         ])
         try await second.says("is not used as a cache")
-        try other.drop("one", images: [("a", other.url("0.png"))])
-        let status = try await other.spool.finish("one", second)
+        let status = try await other.finish("one", images: [("a", other.url("0.png"))], second)
         try other.checkCompleted(status)
         #expect(try status.image("a").download?.cache == nil)
         #expect(try await second.stop() == .exited(0))

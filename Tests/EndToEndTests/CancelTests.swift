@@ -20,7 +20,6 @@ import Testing
         try fixture.checkOutcome(status)
     }
 
-    /// Transfers that would stall for an hour end at once, and so does what waits for them.
     @Test func endsTransfersThatStall() async throws {
         let fixture = try DaemonFixture()
         let origin = try MisbehavingOrigin()

@@ -11,9 +11,8 @@ import Testing
     private func begin(_ clock: ShiftedClock) async throws -> (DaemonFixture, DaemonProcess) {
         let fixture = try DaemonFixture()
         let daemon = try await run(fixture, clock)
-        try Data([1]).write(to: fixture.spool.root.appending(path: "tmp/upload"))
-        try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("kept", daemon)
+        try fixture.spool.write([1], to: "tmp/upload")
+        try await fixture.complete("kept", images: [("a", fixture.url("0.png"))], daemon)
         try await daemon.waitUntil("the first look at the clock") { _ in
             fixture.spool.exists("clock")
         }
@@ -39,8 +38,7 @@ import Testing
         try await daemon.says("the clock has jumped ahead by 2 days")
         #expect(isKept(fixture))
         // All else goes on.
-        try fixture.drop("more", images: [("a", fixture.url("1.png"))])
-        try await fixture.complete("more", daemon)
+        try await fixture.complete("more", images: [("a", fixture.url("1.png"))], daemon)
         // The next daemon knows.
         #expect(try await daemon.stop() == .exited(0))
         clock.shift(timeOfDay: 2 * Self.day + 12 * Self.hour, boot: 12 * Self.hour)
@@ -97,8 +95,7 @@ import Testing
         try handle.write(contentsOf: Data("  b: \(fixture.url("1.png"))\n".utf8))
         try handle.close()
         // What comes after it is done.
-        try fixture.drop("after", images: [("a", fixture.url("2.png"))])
-        try await fixture.complete("after", daemon)
+        try await fixture.complete("after", images: [("a", fixture.url("2.png"))], daemon)
         #expect(fixture.spool.list("inbox") == ["half.yaml"])
         #expect(fixture.spool.list("outbox") == ["after"])
         #expect(try await daemon.stop() == .exited(0))

@@ -44,8 +44,7 @@ import Testing
         daemon.send(SIGUSR2)
         try await daemon.waitForStatusText("Idle; 0 batches finished since the start; 1 held")
         // Another one is not held up by it.
-        try fixture.drop("y", images: [("a", fixture.url("1.png"))])
-        try await fixture.complete("y", daemon)
+        try await fixture.complete("y", images: [("a", fixture.url("1.png"))], daemon)
         #expect(try fixture.requests(for: "/0.png") == 0)
 
         // Over a kill too.
@@ -97,8 +96,7 @@ import Testing
         }
         daemon = try await fixture.run(arguments: ["--config", file.path])
         // Whatever else is done meanwhile.
-        try fixture.drop("y", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("y", daemon)
+        try await fixture.complete("y", images: [("a", fixture.url("0.png"))], daemon)
         #expect(try fixture.spool.status(of: "x")?.counts == held.counts)
         #expect(try fixture.spool.status(of: "x")?.state == .held)
         #expect(try await fixture.logged(requests + 1).count == requests + 1)
@@ -142,8 +140,7 @@ import Testing
     /// An answer of the same name is no reason to let a manifest begin that comes with a hold.
     @Test func holdsAManifestOfANameUsedBefore() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(Self.longSettling)
-        try fixture.drop("x", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("x", daemon)
+        try await fixture.complete("x", images: [("a", fixture.url("0.png"))], daemon)
         try fixture.spool.drop("x.hold", "")
         // It has been looked at, and waits.
         _ = try await fixture.waitForReport(daemon, "the hold") { report in
@@ -199,9 +196,7 @@ import Testing
         let writer = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         #expect(write(writer, manifest, 10) == 10)
         try fixture.spool.drop("x.hold", "")
-        try await daemon.waitUntil("the reason") {
-            $0.outputText.contains("the writer of its manifest x.json has not closed it")
-        }
+        try await daemon.says("the writer of its manifest x.json has not closed it")
         // Longer than a manifest settles, with control files that make the daemon look through the inbox. Half a
         // minute without a further byte would be too long.
         for turn in 0..<4 {
@@ -237,13 +232,11 @@ import Testing
 
         // Not yet mended: it fails again.
         try fixture.spool.drop("x.retry", "")
-        let again = try await fixture.spool.waitForStatus(of: "x", daemon, "tried again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        let again = try await fixture.spool.waitForRetry(1, of: "x", daemon)
         #expect(again.state == .completedWithErrors)
         #expect(try again.image("bad").attempts == 2)
 
-        try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: "late.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "late.png")
         try await waitUntilConsumed(fixture, daemon, "x.retry")
         try await daemon.waitUntil("active/x to be cleared") { _ in
             !fixture.spool.exists("active/x")
@@ -267,9 +260,7 @@ import Testing
 
         // Nothing is left to be done.
         try fixture.spool.drop("x.retry", "")
-        try await daemon.waitUntil("an answer") {
-            $0.outputText.contains("x.retry has no effect: all images are filtered")
-        }
+        try await daemon.says("x.retry has no effect: all images are filtered")
         try await waitUntilConsumed(fixture, daemon, "x.retry")
         #expect(try fixture.spool.status(of: "x") == status)
     }
@@ -278,17 +269,14 @@ import Testing
         let (fixture, daemon) = try await DaemonFixture.running()
         try fixture.spool.drop("broken.json", "{}")
         _ = try await fixture.spool.finish("broken", daemon)
-        try fixture.drop("done", images: [("a", fixture.url("0.png"))])
-        let done = try await fixture.spool.finish("done", daemon)
+        let done = try await fixture.finish("done", images: [("a", fixture.url("0.png"))], daemon)
         for (control, reason) in [
             ("nobody.hold", "there is no such batch"), ("nobody.retry", "there is no such batch"),
             ("broken.retry", "the manifest was rejected"), ("done.hold", "the batch has ended"),
             ("done.release", "the batch has ended"), ("done.cancel", "the batch has ended"),
         ] {
             try fixture.spool.drop(control, "")
-            try await daemon.waitUntil("an answer to \(control)") {
-                $0.outputText.contains("\(control) has no effect: \(reason)")
-            }
+            try await daemon.says("\(control) has no effect: \(reason)")
             try await waitUntilConsumed(fixture, daemon, control)
         }
         #expect(try fixture.spool.status(of: "done") == done)
@@ -314,8 +302,8 @@ import Testing
             let places = words.compactMap { text.firstRange(of: $0)?.lowerBound }
             #expect(places.sorted() == places, "\(words)", sourceLocation: sourceLocation)
         }
-        try fixture.drop("again", images: (0..<4).map { ("\($0)", fixture.url("none-\($0).png")) })
-        _ = try await fixture.spool.finish("again", daemon)
+        try await fixture.finish(
+            "again", images: (0..<4).map { ("\($0)", fixture.url("none-\($0).png")) }, daemon)
         try await drop("again.retry")
         try await expectInOrder("again is reopened", "again continues: 4 images")
 
@@ -354,11 +342,9 @@ import Testing
         #expect(held.manifest.uid == 1000)
         for action in ["release", "cancel"] {
             try drop("x.\(action)", "", by: 1001)
-            try await daemon.waitUntil("a refusal") {
-                $0.outputText.contains(
-                    "x.\(action) is refused: it belongs to user 1001, but the manifest belongs to user 1000"
-                )
-            }
+            try await daemon.says(
+                "x.\(action) is refused: it belongs to user 1001, but the manifest belongs to user 1000"
+            )
             try await waitUntilConsumed(fixture, daemon, "x.\(action)")
         }
         #expect(try fixture.spool.status(of: "x") == held)
@@ -367,7 +353,7 @@ import Testing
         #expect(status.state == .cancelled)
         #expect(status.commands?.map(\.uid) == [1000, 1000])
         try drop("x.retry", "", by: 1001)
-        try await daemon.waitUntil("a refusal") { $0.outputText.contains("x.retry is refused") }
+        try await daemon.says("x.retry is refused")
         #expect(try fixture.spool.status(of: "x") == status)
         // Root may.
         try drop("x.retry", "", by: 0)

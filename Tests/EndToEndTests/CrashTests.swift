@@ -19,9 +19,7 @@ import Testing
         // It may end before it is ready. The backtrace that Swift's runtime makes of it reads the program's symbols,
         // seconds of work for a core, for longer than a busy machine gives.
         let quiet = ["SWIFT_BACKTRACE": "enable=no"]
-        let daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: fixture.spool.path),
-            environment: environment.merging(quiet) { $1 })
+        let daemon = try fixture.launch(environment: environment.merging(quiet) { $1 })
         let ending = try await daemon.waitForEnding()
         return (ending, daemon.outputText)
     }

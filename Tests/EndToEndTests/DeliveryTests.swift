@@ -13,7 +13,7 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 3)
         root = try ScratchDirectory()
-        try FileManager.default.makeFolder(at: root.url.appending(path: "web"))
+        try root.makeFolder("web")
     }
 
     private var spool: SpoolFixture { fixture.spool }
@@ -24,7 +24,7 @@ import Testing
     ) async throws -> DaemonProcess {
         try await fixture.run(
             ["deliver.roots": "[\(root.path)]"].merging(settings) { $1 },
-            environment: fault.map { [FaultPoint.variable: $0.rawValue] } ?? [:])
+            environment: fault?.environment ?? [:])
     }
 
     private func drop(
@@ -254,8 +254,7 @@ import Testing
         #expect(reason.message.contains(" to be delivered: "))
         try await daemon.says("\(web): outputs cannot be delivered there")
         // Others go on.
-        try fixture.drop("c", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.complete("c", daemon)
+        try await fixture.complete("c", images: [("a", fixture.url("0.png"))], daemon)
         _ = try await spool.waitForStatus(of: "b", daemon, "all to wait") {
             $0.counts.filtering == 3
         }
@@ -298,8 +297,7 @@ import Testing
         let reason = try await waiting("b", daemon)
         #expect(reason.message.contains("No space left on device"))
         // The spool has space.
-        try fixture.drop("c", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.complete("c", daemon)
+        try await fixture.complete("c", images: [("a", fixture.url("0.png"))], daemon)
         disk.empty()
         let status = try await fixture.complete("b", daemon)
         #expect(list(disk.root.path).filter { $0 != "filler" } == ["a.png", "b.png"])
@@ -328,19 +326,15 @@ import Testing
 
     /// What the configuration does not allow, and loops, are refused when the manifest is taken.
     @Test func refusesOtherFolders() async throws {
-        let scans = root.url.appending(path: "scans")
-        try FileManager.default.makeFolder(at: scans)
-        let recipes = root.url.appending(path: "recipes")
-        try FileManager.default.makeFolder(at: recipes)
-        try "filters: mono\n".write(
-            toFile: "\(recipes.path)/small.yaml", atomically: false, encoding: .utf8)
-        let configuration = "\(root.path)/darkroomd.yaml"
-        try "".write(toFile: configuration, atomically: false, encoding: .utf8)
+        let scans = root.url("scans")
+        try root.makeFolder("scans")
+        try root.write("filters: mono\n", to: "recipes/small.yaml")
+        try root.write("", to: "darkroomd.yaml")
         let daemon = try await fixture.run(
             [
                 "deliver.roots": "[\(root.path), \(spool.path)]",
                 "folders": "[{path: \(scans.path), recipe: small}]",
-            ], arguments: ["--config", configuration])
+            ], arguments: ["--config", root.path("darkroomd.yaml")])
         let refused = [
             ("/etc", "/etc is not beneath one of deliver.roots"),
             ("\(root.path)x", "is not beneath one of deliver.roots"),
@@ -367,7 +361,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// The longest name has room for a number.
     @Test func aLongNameGetsANumber() async throws {
         let name = String(repeating: "n", count: 150) + String(repeating: "é", count: 25)
         try put("\(name).png")

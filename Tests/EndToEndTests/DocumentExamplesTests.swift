@@ -79,7 +79,6 @@ import Testing
         #expect(try await make().contains("<img src=\"harbour-400.jpg\""))
     }
 
-    /// A scanner's folder, with the recipe and the configuration of the cookbook.
     @Test func theHotFolderOfTheCookbookTakesScans() async throws {
         let document = try MarkdownDocument("etc/doc/cookbook.md")
         let recipe = try #require(document.examples("recipe").first)

@@ -185,7 +185,7 @@ import Testing
         init(_ fixture: DaemonFixture, holdsAll: Bool = false) throws {
             self.fixture = fixture
             let picture = PNGMaker.black(width: 6000, height: 6000, colourType: .rgb, depth: 8)
-            try Data(picture).write(to: fixture.documents.url.appending(path: "large.png"))
+            try fixture.documents.write(picture, to: "large.png")
             let blur = ["blur": ["sigma": 20]]
             filters =
                 [[String: [String: Int]]](repeating: blur, count: 40)
@@ -340,8 +340,7 @@ import Testing
         let pictures = try SlowPictures(fixture)
         try pictures.drop("slow", 60)
         try await pictures.begun("slow", 1, of: 60, daemon)
-        try fixture.drop("quick", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("quick", daemon)
+        try await fixture.complete("quick", images: [("a", fixture.url("0.png"))], daemon)
         #expect(try fixture.spool.status(of: "slow")?.counts.filtered == 0)
         #expect(try await daemon.stop() == .exited(0))
     }

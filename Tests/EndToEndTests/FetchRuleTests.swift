@@ -15,8 +15,8 @@ import Testing
             "mapped": "http://[::ffff:127.0.0.1]:\(fixture.origin.port)/0.png",
             "name": "http://localhost:\(fixture.origin.port)/0.png",
         ]
-        try fixture.drop("here", images: sources.map { ($0.key, $0.value) })
-        let status = try await fixture.spool.finish("here", daemon)
+        let status = try await fixture.finish(
+            "here", images: sources.map { ($0.key, $0.value) }, daemon)
         #expect(Set(status.images.map(\.error?.code)) == ["address-forbidden"])
         #expect(status.images.allSatisfy { $0.error?.isTransient == false })
         let told = try #require(try status.image("user").error?.message)
@@ -64,21 +64,18 @@ import Testing
         chmod(file, 0o604)
         let daemon = try await fixture.run(environment: ["CREDENTIALS_DIRECTORY": credentials.path])
         try await daemon.says("\(file) contains secrets, but every user")
-        try fixture.drop(
-            "one", images: [("a", fixture.url("0.png")), ("b", "\(other.baseURL)/1.png")])
-        try await fixture.complete("one", daemon)
+        try await fixture.complete(
+            "one", images: [("a", fixture.url("0.png")), ("b", "\(other.baseURL)/1.png")], daemon)
 
         try write("Bearer secret-two")
         try await daemon.reload()
-        try fixture.drop("two", images: [("a", fixture.url("2.png"))])
-        try await fixture.complete("two", daemon)
+        try await fixture.complete("two", images: [("a", fixture.url("2.png"))], daemon)
 
         // A mistake leaves what was.
         try write("[secret-three]")
         try await daemon.reload()
         try await daemon.says("headers:1: ")
-        try fixture.drop("three", images: [("a", fixture.url("3.png"))])
-        try await fixture.complete("three", daemon)
+        try await fixture.complete("three", images: [("a", fixture.url("3.png"))], daemon)
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("secret-"))
 

@@ -35,7 +35,7 @@ import Testing
         let fixture = try DaemonFixture(pictures: 0)
         let roots = try ScratchDirectory()
         let pictures = (1...4).map { Starfield.png(width: 20, height: 10, seed: UInt64($0)) }
-        try Data(pictures[3]).write(to: roots.url.appending(path: "a.png"))
+        try roots.write(pictures[3], to: "a.png")
         let daemon = try await fixture.run(["sources.roots": "[\(roots.path)]"])
         let path = roots.path + "/a.png"
         for index in 0..<3 {
@@ -105,18 +105,20 @@ import Testing
         #expect(status.state == .rejected)
     }
 
+    /// Makes a folder in the inbox itself, and moves the files into it.
+    private func fill(_ files: [String], _ fixture: DaemonFixture) throws {
+        try fixture.spool.makeFolder("inbox/job")
+        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
+        for file in files { try fixture.spool.move("tmp/job/\(file)", to: "inbox/job/\(file)") }
+    }
+
     @Test func aFolderThatIsBeingWrittenIsLeftAlone() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 0, ["inbox.settle": "1h"])
-        let path = fixture.spool.path
-        try #require(mkdir(path + "/inbox/job", 0o777) == 0)
-        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
-        for name in ["manifest.json", "a.png"] {
-            try #require(rename("\(path)/tmp/job/\(name)", "\(path)/inbox/job/\(name)") == 0)
-        }
+        try fill(["manifest.json", "a.png"], fixture)
         _ = try await fixture.waitForReport(daemon, "the folder") { $0.counts["settling"] == 1 }
         // A rename says that it is complete.
-        try #require(rmdir(path + "/tmp/job") == 0)
-        try #require(rename(path + "/inbox/job", path + "/tmp/job") == 0)
+        try fixture.spool.remove("tmp/job")
+        try fixture.spool.move("inbox/job", to: "tmp/job")
         try fixture.dropMade("job")
         try await fixture.complete("job", daemon)
     }
@@ -124,12 +126,7 @@ import Testing
     @Test func isTakenWhenItIsStill() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(
             pictures: 0, ["inbox.settle": "0.2s"])
-        let path = fixture.spool.path
-        try #require(mkdir(path + "/inbox/job", 0o777) == 0)
-        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
-        for name in ["a.png", "manifest.json"] {
-            try #require(rename("\(path)/tmp/job/\(name)", "\(path)/inbox/job/\(name)") == 0)
-        }
+        try fill(["a.png", "manifest.json"], fixture)
         try await fixture.complete("job", daemon)
     }
 
@@ -167,19 +164,16 @@ import Testing
                 ("a", "a.png"), ("b", "/b.png"), ("c", fixture.documents.path + "/0.png"),
                 ("d", "1.png"),
             ], pictures: ["a.png"])
-        try fixture.write([0], to: "job/b.png")
-        try fixture.write([0], to: "job/1.png")
+        for name in ["b", "1"] { try fixture.spool.write([0], to: "tmp/job/\(name).png") }
         try fixture.dropMade("job")
         let first = try await fixture.spool.finish("job", daemon)
         #expect(first.images.map(\.state) == [.filtered, .failed, .filtered, .failed])
         // Another picture of the same relative path is not the one that was sent.
-        try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: "1.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "1.png")
         // What an absolute path names in the roots can be filtered again.
-        try FileManager.default.removeItem(atPath: fixture.spool.path + "/outbox/job/c.png")
+        try fixture.spool.remove("outbox/job/c.png")
         try fixture.spool.drop("job.retry", "")
-        let second = try await fixture.spool.waitForStatus(of: "job", daemon, "ended again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        let second = try await fixture.spool.waitForRetry(1, of: "job", daemon)
         #expect(second.images.map(\.state) == [.filtered, .failed, .filtered, .failed])
         // What cannot be repeated keeps its own error.
         for name in ["b", "d"] {
@@ -222,7 +216,7 @@ import Testing
 
     @Test(arguments: points) func aCrashLosesNothing(point: FaultPoint) async throws {
         let fixture = try DaemonFixture(pictures: 0)
-        let first = try await fixture.run(environment: [FaultPoint.variable: point.rawValue])
+        let first = try await fixture.run(environment: point.environment)
         try fixture.dropFolder(
             "job", images: [("a", "a.png"), ("b", "/x/y/b.png")], pictures: ["a.png", "x/y/b.png"])
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
@@ -236,30 +230,18 @@ import Testing
 
     // MARK: Other users
 
-    private static let daemonUser: UInt32 = 64001
-    private static let submitter: UInt32 = 64002
-
     /// A daemon that may not remove a folder: the batch ends, its ID is free, and the rest goes when it can.
     @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
     func aSubmitterCannotPreventTheEnd() async throws {
         let fixture = try DaemonFixture(pictures: 0)
         let spool = fixture.spool.path
-        try #require(chown(spool, Self.daemonUser, Self.daemonUser) == 0)
-        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
-        var daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool), user: Self.daemonUser)
-        try await daemon.says(" watches ")
-        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png", "sub/b.png"])
-        try fixture.makeFolder("closed", images: [("a", "a.png")], pictures: ["a.png"])
-        try fixture.makeFolder("sticky", images: [("a", "a.png")], pictures: ["a.png"])
+        var daemon = try await fixture.runAsAnotherUser()
         for (folder, mode) in [("job", mode_t(0o770)), ("closed", 0o750), ("sticky", 0o1770)] {
-            let path = "\(spool)/tmp/\(folder)"
-            for name in ["", "/a.png", "/manifest.json"] {
-                try #require(chown(path + name, Self.submitter, Self.daemonUser) == 0)
-            }
-            try #require(chmod(path, mode) == 0)
+            try fixture.makeFolderOfAnotherUser(
+                folder, mode, pictures: ["a.png"] + (folder == "job" ? ["sub/b.png"] : []))
         }
-        try #require(chown(spool + "/tmp/job/sub", Self.submitter, Self.submitter) == 0)
+        let submitter = DaemonFixture.submitter
+        try #require(chown(spool + "/tmp/job/sub", submitter, submitter) == 0)
         try #require(chmod(spool + "/tmp/job/sub", 0o700) == 0)
         for name in ["closed", "sticky", "job"] { try fixture.dropMade(name) }
         try await fixture.complete("job", daemon, mayRemove: false)
@@ -277,8 +259,7 @@ import Testing
         for path in try FileManager.default.subpathsOfDirectory(atPath: "\(spool)/active") {
             try #require(chmod("\(spool)/active/\(path)", 0o777) == 0)
         }
-        daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool), user: Self.daemonUser)
+        daemon = try fixture.launch(user: DaemonFixture.daemonUser)
         try await fixture.waitForRemoval()
     }
 
@@ -294,26 +275,16 @@ import Testing
     ) async throws {
         let fixture = try DaemonFixture(pictures: 0)
         let spool = fixture.spool.path
-        try #require(chown(spool, Self.daemonUser, Self.daemonUser) == 0)
-        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
-        let arguments = DaemonProcess.arguments(spool: spool)
-        let first = try DaemonProcess(
-            arguments: arguments,
-            environment: [FaultPoint.variable: FaultPoint.claimMoved.rawValue],
-            user: Self.daemonUser)
-        try await first.says(" watches ")
-        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
-        for name in ["", "/a.png", "/manifest.json"] {
-            try #require(chown("\(spool)/tmp/job\(name)", Self.submitter, Self.daemonUser) == 0)
-        }
-        try #require(chmod(spool + "/tmp/job", 0o770) == 0)
+        let first = try await fixture.runAsAnotherUser(
+            environment: FaultPoint.claimMoved.environment)
+        try fixture.makeFolderOfAnotherUser("job")
         try fixture.dropMade("job")
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         let claimed = spool + "/active/job/submitted/job"
         try #require(chmod(claimed + "/manifest.json", manifest) == 0)
         try #require(chmod(claimed, folder) == 0)
 
-        let second = try DaemonProcess(arguments: arguments, user: Self.daemonUser)
+        let second = try fixture.launch(user: DaemonFixture.daemonUser)
         if isAnswered {
             let status = try await fixture.spool.finish("job", second)
             #expect(status.state == .rejected && status.manifest.isFolder == true)
@@ -348,31 +319,48 @@ extension DaemonFixture {
     }
 
     /// Makes the folder `tmp/NAME` with a manifest and small pictures at these paths.
-    @discardableResult
     func makeFolder(
         _ name: String, images: [(name: String, source: String)], pictures: [String],
         bytes: [UInt8] = DaemonFixture.picture
-    ) throws -> String {
+    ) throws {
         let manifest = try Self.json([
             "images": images.map { ["name": $0.name, "source": $0.source] }
         ])
-        return try makeFolder(
+        try makeFolder(
             name, files: [("manifest.json", Array(manifest.utf8))] + pictures.map { ($0, bytes) })
     }
 
-    @discardableResult
-    func makeFolder(_ name: String, files: [(path: String, bytes: [UInt8])]) throws -> String {
-        let folder = "tmp/\(name)"
-        try FileManager.default.makeFolder(at: spool.root.appending(path: folder))
-        for (path, bytes) in files { try write(bytes, to: "\(name)/\(path)") }
-        return folder
+    func makeFolder(_ name: String, files: [(path: String, bytes: [UInt8])]) throws {
+        try spool.makeFolder("tmp/\(name)")
+        for (path, bytes) in files { try spool.write(bytes, to: "tmp/\(name)/\(path)") }
     }
 
-    /// Writes a file of a folder in `tmp`.
-    func write(_ bytes: [UInt8], to path: String) throws {
-        let file = spool.root.appending(path: "tmp/\(path)")
-        try FileManager.default.makeFolder(at: file.deletingLastPathComponent())
-        try Data(bytes).write(to: file)
+    static let daemonUser: UInt32 = 64001
+    /// Of another user.
+    static let submitter: UInt32 = 64002
+
+    /// Gives the spool to a user, and starts a daemon of theirs on it.
+    func runAsAnotherUser(
+        _ settings: [String: String] = [:], environment: [String: String] = [:], mode: mode_t? = nil
+    ) async throws -> DaemonProcess {
+        try #require(chown(spool.path, Self.daemonUser, Self.daemonUser) == 0)
+        if let mode { try #require(chmod(spool.path, mode) == 0) }
+        try #require(chmod(spool.root.deletingLastPathComponent().path, 0o755) == 0)
+        let daemon = try launch(settings, environment: environment, user: Self.daemonUser)
+        try await daemon.says(" watches ")
+        return daemon
+    }
+
+    /// Makes the folder `tmp/NAME` of an image `a`, which belongs to another user than the daemon.
+    func makeFolderOfAnotherUser(
+        _ name: String, _ mode: mode_t = 0o770, pictures: [String] = ["a.png"]
+    ) throws {
+        try makeFolder(name, images: [("a", "a.png")], pictures: pictures)
+        let path = spool.path("tmp/\(name)")
+        for file in ["", "/a.png", "/manifest.json"] {
+            try #require(chown(path + file, Self.submitter, Self.daemonUser) == 0)
+        }
+        try #require(chmod(path, mode) == 0)
     }
 
     /// Renames `tmp/NAME` into the inbox.

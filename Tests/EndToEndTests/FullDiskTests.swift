@@ -75,16 +75,15 @@ struct FullDiskTests {
         let fixture = try DaemonFixture(pictures: 0, spool: SpoolFixture(root: disk.root))
         let picture = Starfield.png(width: 400, height: 300, seed: 5)
         for index in 0..<8 {
-            try Data(picture).write(to: fixture.documents.url.appending(path: "\(index).png"))
+            try fixture.documents.write(picture, to: "\(index).png")
         }
         let daemon = try await fixture.run()
         // How large an output is, and how much the rest takes.
-        try fixture.drop("first", images: [("a", fixture.url("0.png"))])
-        let first = try await fixture.spool.finish("first", daemon)
+        let first = try await fixture.finish("first", images: [("a", fixture.url("0.png"))], daemon)
         let output = try #require(try first.image("a").output).bytes
         try disk.fill(butFor: (8 * output + 2 * picture.count + (64 << 10)) / 1024)
-        try fixture.drop("turns", images: (0..<8).map { ("\($0)", fixture.url("\($0).png")) })
-        try await fixture.complete("turns", daemon)
+        try await fixture.complete(
+            "turns", images: (0..<8).map { ("\($0)", fixture.url("\($0).png")) }, daemon)
         #expect(count(Self.beginning, in: daemon) == 1)
     }
 
@@ -94,7 +93,7 @@ struct FullDiskTests {
         let fixture = try DaemonFixture(pictures: 2, spool: SpoolFixture(root: disk.root))
         try fixture.spool.makeFolders()
         for folder in ["active", "outbox"] {
-            try FileManager.default.makeFolder(at: disk.root.appending(path: folder))
+            try disk.makeFolder(folder)
         }
         try fixture.dropWhenFull(["first"], disk)
         let daemon = try await fixture.run()
@@ -148,13 +147,13 @@ struct FullDiskTests {
     /// A file above the largest that the process may write is that image's trouble and nobody else's.
     @Test func failsAnImageThatIsLargerThanAFileMayBe() async throws {
         let fixture = try DaemonFixture(pictures: 1)
-        try Data(Starfield.png(width: 400, height: 300, seed: 3)).write(
-            to: fixture.documents.url.appending(path: "large.png"))
+        try fixture.documents.write(
+            Starfield.png(width: 400, height: 300, seed: 3), to: "large.png")
         let daemon = try await fixture.run()
         try daemon.limit("fsize", to: 32 << 10)
-        try fixture.drop(
-            "sizes", images: [("small", fixture.url("0.png")), ("large", fixture.url("large.png"))])
-        let status = try await fixture.spool.finish("sizes", daemon)
+        let status = try await fixture.finish(
+            "sizes",
+            images: [("small", fixture.url("0.png")), ("large", fixture.url("large.png"))], daemon)
         #expect(try status.image("small").state == .filtered)
         let error = try #require(try status.image("large").error)
         #expect(error.code == "write-failed")
@@ -173,9 +172,7 @@ struct FullDiskTests {
         _ = try await fixture.spool.waitForStatus(of: "gone", daemon, filtered: 3)
         // At one blow. File by file, an image could fail for the want of its own file before all are gone, and what
         // the daemon writes meanwhile would be in the way.
-        try FileManager.default.moveItem(
-            at: fixture.spool.root.appending(path: "active/gone"),
-            to: fixture.spool.root.appending(path: "elsewhere"))
+        try fixture.spool.move("active/gone", to: "elsewhere")
         let status = try await fixture.spool.finish("gone", daemon)
         #expect(status.state == .completedWithErrors)
         #expect(status.counts.filtered >= 3 && status.counts.failed > 0)
@@ -184,8 +181,7 @@ struct FullDiskTests {
         }
         try fixture.checkOutcome(status)
         // The others are not concerned.
-        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("after", daemon)
+        try await fixture.complete("after", images: [("a", fixture.url("0.png"))], daemon)
     }
 
     /// Without inotify no event tells of a new inbox.
@@ -198,15 +194,13 @@ struct FullDiskTests {
         let inbox = fixture.spool.root.appending(path: "inbox")
         try FileManager.default.removeItem(at: inbox)
         try await daemon.waitUntil("the inbox's return") { _ in fixture.spool.exists("inbox") }
-        try fixture.drop("removed", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("removed", daemon)
+        try await fixture.complete("removed", images: [("a", fixture.url("0.png"))], daemon)
 
         // Renamed away, and another put in its place at once.
         try FileManager.default.moveItem(
             at: inbox, to: fixture.spool.root.appending(path: "elsewhere"))
         try? FileManager.default.makeFolder(at: inbox)
-        try fixture.drop("renamed", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("renamed", daemon)
+        try await fixture.complete("renamed", images: [("a", fixture.url("0.png"))], daemon)
     }
 
     /// A link into the inbox whose first name is gone before anyone looked is to inotify a file that is being
@@ -233,13 +227,11 @@ extension DaemonFixture {
     fileprivate func dropWhenFull(_ ids: [String], _ disk: SmallDisk) throws {
         let manifest = try Self.json(["images": ["a": url("0.png"), "b": url("1.png")]])
         for id in ids {
-            try Data(manifest.utf8).write(to: spool.root.appending(path: "tmp/\(id)"))
+            try spool.write(manifest, to: "tmp/\(id)")
         }
         try disk.fill(butFor: 0)
         for id in ids {
-            try FileManager.default.moveItem(
-                at: spool.root.appending(path: "tmp/\(id)"),
-                to: spool.root.appending(path: "inbox/\(id).json"))
+            try spool.move("tmp/\(id)", to: "inbox/\(id).json")
         }
     }
 }

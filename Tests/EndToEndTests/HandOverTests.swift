@@ -17,15 +17,13 @@ import Testing
         ).encoded
     }()
 
-    private static func write(_ bytes: [UInt8], _ name: String, _ fixture: DaemonFixture) throws {
-        try Data(bytes).write(to: fixture.documents.url.appending(path: name))
-    }
-
     /// A logo of the format, a picture that is marked with it, and others made of the logo and of each other. Their
     /// outputs are PNG where the pixels are compared, and of the format in between.
     private static func images(
-        _ fixture: DaemonFixture, logo: String, base: String, format: String
+        _ fixture: DaemonFixture, logo: String? = nil, base: String? = nil, format: String
     ) -> [[String: Any]] {
+        let logo = logo ?? fixture.url("logo.png")
+        let base = base ?? fixture.url("0.png")
         let lossless = ["format": "png"]
         let own = ["format": format]
         return [
@@ -52,15 +50,8 @@ import Testing
     private static func expected(_ fixture: DaemonFixture, _ daemon: DaemonProcess) async throws
         -> [String]
     {
-        try fixture.drop(
-            "reference",
-            [
-                "images": images(
-                    fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"),
-                    format: "png")
-            ])
-        let status = try await fixture.complete("reference", daemon)
-        return try compared.map { try #require(try status.image($0).output).sha256 }
+        try fixture.drop("reference", ["images": images(fixture, format: "png")])
+        return try sums(try await fixture.complete("reference", daemon))
     }
 
     private static func sums(_ status: Status) throws -> [String] {
@@ -69,16 +60,10 @@ import Testing
 
     @Test func pixelsAreHandedOverWithAlphaAndDepth() async throws {
         let fixture = try DaemonFixture(pictures: 1)
-        try Self.write(Self.logo, "logo.png", fixture)
+        try fixture.documents.write(Self.logo, to: "logo.png")
         let daemon = try await fixture.run()
         let expected = try await Self.expected(fixture, daemon)
-        try fixture.drop(
-            "x",
-            [
-                "images": Self.images(
-                    fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"),
-                    format: "jpeg")
-            ])
+        try fixture.drop("x", ["images": Self.images(fixture, format: "jpeg")])
         let status = try await fixture.complete("x", daemon)
         #expect(try Self.sums(status) == expected)
         #expect(try status.image("logo").output?.format == .jpeg)
@@ -99,7 +84,7 @@ import Testing
         let fixture = try DaemonFixture(pictures: 0)
         var maker = JPEGTests.photograph
         maker.early += JPEGSegment.profile(ICCProfileMaker.profile(space: "RGB ", padding: 300))
-        try Self.write(maker.encoded, "photo.jpg", fixture)
+        try fixture.documents.write(maker.encoded, to: "photo.jpg")
         let daemon = try await fixture.run()
         for (id, format) in [("lossy", "jpeg"), ("lossless", "png")] {
             let output: [String: Any] = ["format": format, "exif": true]
@@ -169,7 +154,7 @@ import Testing
             #expect(try status.image("logo").attempts == 1)
             #expect(status.images.compactMap(\.warnings) == [])
             // The same in one go.
-            try HandOverTests.write(HandOverTests.logo, "logo.png", fixture)
+            try fixture.documents.write(HandOverTests.logo, to: "logo.png")
             let expected = try await HandOverTests.expected(fixture, daemon)
             #expect(try status.image("marked").output?.sha256 == expected[0])
         }
@@ -185,12 +170,10 @@ import Testing
         try handOver.drop()
         let logo = try await handOver.waitForTheLogo(first)
         try await first.killAtOnce()
-        let file = fixture.spool.root.appending(path: "active/x/pixels-0")
-        if left != .whole { try FileManager.default.removeItem(at: file) }
+        if left != .whole { try fixture.spool.remove("active/x/pixels-0") }
         if left == .halfOfTheNext {
             for name in ["pixels-0.new", "again-0"] {
-                try Data(Self.logo.prefix(100)).write(
-                    to: file.deletingLastPathComponent().appending(path: name))
+                try fixture.spool.write(Self.logo.prefix(100), to: "active/x/\(name)")
             }
         }
         let told = try fixture.spool.identity("outbox/x/status.json")
@@ -248,11 +231,10 @@ import Testing
         let disk = try SmallDisk(kilobytes: 8192)
         let fixture = try DaemonFixture(pictures: 1, spool: SpoolFixture(root: disk.root))
         let stars = Starfield.png(width: 700, height: 500, seed: 5)
-        try Self.write(stars, "logo.png", fixture)
+        try fixture.documents.write(stars, to: "logo.png")
         let daemon = try await fixture.run()
         try disk.fill(butFor: stars.count / 1024 + 200)
-        let images = Self.images(
-            fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"), format: "jpeg")
+        let images = Self.images(fixture, format: "jpeg")
         try fixture.drop("x", ["images": Array(images.prefix(2))])
         try await daemon.waitForStatusText("Waiting: ")
         #expect(!fixture.spool.exists("active/x/pixels-0"))

@@ -1,18 +1,18 @@
 import DarkroomAnswer
+import DarkroomCore
 import Foundation
 import Glibc
 import TestSupport
 import Testing
 
 /// A hot folder, with a recipe, on the spool of a `DaemonFixture`.
-final class HotFolderFixture: Sendable {
+final class HotFolderFixture: TestFolder {
     let base: DaemonFixture
     /// Holds the configuration, its recipes and the hot folder.
     let scratch: ScratchDirectory
     let originals: String
     /// Further keys of the folder. `DONE` in it, and in `originals`, is the path of `done`.
     let options: String
-    /// Whether the outputs are delivered to `delivered`.
     let delivers: Bool
 
     static let settings = ["inbox.settle": "200ms", "inbox.poll": "300ms"]
@@ -26,7 +26,7 @@ final class HotFolderFixture: Sendable {
         self.options = options
         self.delivers = delivers
         for name in ["recipes", "scans", "delivered", "done"] {
-            try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
+            try scratch.makeFolder(name)
         }
         try recipe("filters: {resize: 8}\n")
         try "".write(toFile: configuration, atomically: false, encoding: .utf8)
@@ -34,7 +34,8 @@ final class HotFolderFixture: Sendable {
 
     var spool: SpoolFixture { base.spool }
     var configuration: String { "\(scratch.path)/darkroomd.yaml" }
-    var folder: String { "\(scratch.path)/scans" }
+    var folder: String { root.path }
+    var root: URL { scratch.url("scans") }
 
     func recipe(_ text: String, _ name: String = "small") throws {
         try text.write(
@@ -59,14 +60,23 @@ final class HotFolderFixture: Sendable {
             arguments: ["--config", configuration], environment: environment)
     }
 
-    /// Starts a daemon that a fault ends, perhaps before it is ready, and waits for its end.
-    func die(at fault: String) async throws -> DaemonProcess.Ending {
+    /// Starts a daemon that a fault ends, perhaps before it is ready.
+    func die(
+        at fault: String, by signal: CInt = SIGKILL,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         let settings = Self.settings.merging(["folders": setting]) { $1 }
-        let daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool.path, settings: settings)
-                + ["--config", configuration],
-            environment: ["DARKROOM_FAULT": fault, "SWIFT_BACKTRACE": "enable=no"])
-        return try await daemon.waitForEnding()
+        let daemon = try base.launch(
+            settings, arguments: ["--config", configuration],
+            environment: [FaultPoint.variable: fault, "SWIFT_BACKTRACE": "enable=no"])
+        let ending = try await daemon.waitForEnding()
+        #expect(ending == .killed(signal: signal), "\(fault)", sourceLocation: sourceLocation)
+    }
+
+    /// Has the next daemon begin paused.
+    func pause() throws {
+        try spool.makeFolders()
+        try spool.write([], to: "paused")
     }
 
     // MARK: Pictures
@@ -76,29 +86,21 @@ final class HotFolderFixture: Sendable {
         Data(Starfield.png(width: 16, height: 12, seed: UInt64(seed)))
     }
 
-    func path(_ name: String) -> String { "\(folder)/\(name)" }
-
-    func exists(_ name: String) -> Bool { access(path(name), F_OK) == 0 }
-
-    /// Renames a picture into the folder.
     func put(_ name: String, _ seed: Int = 1) throws { try put(name, Self.picture(seed)) }
 
     func put(_ name: String, _ bytes: Data) throws {
-        let parts = name.split(separator: "/").dropLast().joined(separator: "/")
-        try FileManager.default.makeFolder(atPath: path(parts))
+        try FileManager.default.makeFolder(at: url(name).deletingLastPathComponent())
         let temporary = "\(scratch.path)/temporary"
         try bytes.write(to: URL(filePath: temporary))
         #expect(rename(temporary, path(name)) == 0)
     }
 
-    /// The names in the folder, sorted.
     var left: [String] {
         ((try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []).sorted()
     }
 
     // MARK: Answers
 
-    /// An image of an answer.
     struct Answer {
         /// The name of the copy that was submitted.
         let source: String
@@ -147,6 +149,22 @@ final class HotFolderFixture: Sendable {
         spool.list("inbox").isEmpty && spool.list("active").allSatisfy { $0.hasPrefix(".") }
     }
 
+    /// Waits until a batch waits for that.
+    func waiting(
+        _ code: String, _ daemon: DaemonProcess
+    ) async throws -> (id: String, status: Status, waiting: Status.Waiting) {
+        try await eventually("a batch to wait", context: { daemon.describe() }) {
+            for id in spool.list("outbox") {
+                if let status = try spool.status(of: id), let reason = status.waiting,
+                    reason.code == code
+                {
+                    return (id, status, reason)
+                }
+            }
+            return nil
+        }
+    }
+
     // MARK: The report
 
     private func report(orNil: Void) -> String { (try? report()).map { "\($0)" } ?? "no report" }
@@ -176,9 +194,11 @@ final class HotFolderFixture: Sendable {
             .filter { $0.hasSuffix(".batch") }
     }
 
+    func waitForRecords(_ count: Int, _ daemon: DaemonProcess) async throws {
+        try await daemon.waitUntil("\(count) records") { _ in records.count == count }
+    }
+
     func waitForNoRecords(_ daemon: DaemonProcess) async throws {
-        try await eventually("no records", context: { "\(records) \(daemon.describe())" }) {
-            records.isEmpty ? true : nil
-        }
+        try await waitForRecords(0, daemon)
     }
 }

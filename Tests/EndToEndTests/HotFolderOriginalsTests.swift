@@ -11,10 +11,9 @@ import Testing
     func anOriginalWithTheOldTimeIsNotTheOldOne(originals: String) async throws {
         let fixture = try HotFolderFixture(originals: originals)
         try fixture.put("a.png", 1)
-        try fixture.spool.makeFolders()
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        try fixture.pause()
         var daemon = try await fixture.run()
-        try await eventually("a batch") { fixture.records.count == 1 ? true : nil }
+        try await fixture.waitForRecords(1, daemon)
         let changed = Data(HotFolderFixture.picture(1).reversed())
         try FileManager.default.exchange(contentOf: fixture.path("a.png"), with: changed)
         daemon.send(SIGUSR2)
@@ -51,19 +50,16 @@ import Testing
     @Test func oneDoesNotHinderTheOthers() async throws {
         let fixture = try HotFolderFixture(originals: "move")
         for (seed, name) in ["a.png", "b.png"].enumerated() { try fixture.put(name, seed) }
-        try fixture.spool.makeFolders()
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
-        let first = try await fixture.run(environment: [
-            FaultPoint.variable: FaultPoint.finalStatusStaged.rawValue
-        ])
+        try fixture.pause()
+        let first = try await fixture.run(environment: FaultPoint.finalStatusStaged.environment)
         let id = try await eventually("an answer") { fixture.spool.list("outbox").first }
         // Something that is no file has its name.
         let name = "outbox/\(id)/a.original.png"
-        try FileManager.default.makeFolder(at: fixture.spool.root.appending(path: name))
+        try fixture.spool.makeFolder(name)
         first.send(SIGUSR2)
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         #expect(fixture.spool.exists("outbox/\(id)/b.original.png"))
-        try FileManager.default.removeItem(at: fixture.spool.root.appending(path: name))
+        try fixture.spool.remove(name)
         let second = try await fixture.run()
         _ = try await fixture.expectAnswers(["a.png", "b.png"], second)
         try await fixture.waitForNoRecords(second)
@@ -79,7 +75,7 @@ import Testing
     ]) func theOriginalComesBeforeTheEnd(point: FaultPoint, isThere: Bool) async throws {
         let fixture = try HotFolderFixture(originals: "move")
         try fixture.put("a.png", 1)
-        #expect(try await fixture.die(at: "\(point.rawValue):1") == .killed(signal: SIGKILL))
+        try await fixture.die(at: "\(point.rawValue):1")
         let id = try #require(fixture.spool.list("outbox").first)
         #expect(try fixture.spool.status(of: id)?.state.isFinal == false)
         #expect(fixture.spool.exists("outbox/\(id)/a.original.png") == isThere)
@@ -93,7 +89,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// Of two hard links of a picture, one is removed. The other one is not taken again.
     @Test func theOtherHardLinkIsNotTakenAgain() async throws {
         let fixture = try HotFolderFixture(originals: "remove")
         try fixture.put("k1.png", 1)

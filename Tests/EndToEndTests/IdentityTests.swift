@@ -53,10 +53,7 @@ import Testing
         ] {
             let identity = try stage(fixture, name, text)
             try drop(fixture, name)
-            let first = try DaemonProcess(
-                arguments: DaemonProcess.arguments(spool: fixture.spool.path),
-                environment: ["DARKROOM_FAULT": "\(step):1"])
-            #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
+            try await fixture.die(environment: ["DARKROOM_FAULT": "\(step):1"])
             let second = try await fixture.run()
             let status = try await fixture.spool.finish(id, second)
             #expect(status.manifest.identity == identity)

@@ -4,27 +4,6 @@ import Testing
 
 /// How manifests come to lie in the inbox, and what else lies there.
 @Suite(.fewAtATime) struct InboxTests {
-    @Test(arguments: ["json", "yaml"])
-    func waitsForASlowWriter(ending: String) async throws {
-        let fixture = try DaemonFixture()
-        // JSON is taken once it is whole, YAML once it is left alone.
-        let daemon = try await fixture.run(["inbox.settle": ending == "yaml" ? "8s" : "1h"])
-        try await fixture.spool.writeInPlace(
-            "slow.\(ending)", parts: Self.parts(ending, (0..<6).map { fixture.url("\($0).png") }),
-            pause: .milliseconds(100))
-        let status = try await fixture.complete("slow", daemon)
-        #expect(status.images.map(\.name) == (0..<6).map { "\($0)" })
-        #expect(fixture.spool.list("outbox") == ["slow"])
-    }
-
-    /// A manifest in parts as a slow writer may write them. Every part of the YAML is the end of a whole
-    /// manifest, so that only the writer's coming back within the settle time tells that it is not.
-    private static func parts(_ ending: String, _ urls: [String]) -> [String] {
-        if ending == "yaml" { return ["images:\n"] + urls.map { "  - \($0)\n" } }
-        let rest = urls.dropFirst().map { ", \"\($0)\"" }
-        return ["{\"images\": [", "\"\(urls[0])\""] + rest + ["]}"]
-    }
-
     @Test func leavesOtherFilesAlone() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(["inbox.settle": "0s"])
         let names = [
@@ -35,9 +14,7 @@ import Testing
         for name in names { try fixture.spool.drop(name, manifest) }
         let folder = fixture.spool.root.appending(path: "inbox/folder.json")
         try FileManager.default.makeFolder(at: folder)
-        try FileManager.default.createSymbolicLink(
-            at: fixture.spool.root.appending(path: "inbox/link.json"),
-            withDestinationURL: URL(filePath: "/etc/hostname"))
+        try fixture.spool.link("inbox/link.json", to: "/etc/hostname")
         #expect(mkfifo(fixture.spool.root.appending(path: "inbox/fifo.json").path, 0o644) == 0)
 
         // Whatever is dropped after them is looked at after them.
@@ -51,18 +28,6 @@ import Testing
         for name in ["notes.txt", "without-ending", "folder.json", "link.json", "fifo.json"] {
             try await daemon.says("inbox/\(name) is not taken")
         }
-    }
-
-    /// link(2) tells of no closing and no rename.
-    @Test func takesAManifestThatWasLinkedIntoTheInbox() async throws {
-        let (fixture, daemon) = try await DaemonFixture.running(["inbox.settle": "0.2s"])
-        let manifest = try DaemonFixture.json(["images": ["a": fixture.url("0.png")]])
-        let draft = fixture.spool.root.appending(path: "tmp/draft.json")
-        try manifest.write(to: draft, atomically: false, encoding: .utf8)
-        try FileManager.default.linkItem(
-            at: draft, to: fixture.spool.root.appending(path: "inbox/linked.json"))
-        try await fixture.complete("linked", daemon)
-        #expect(FileManager.default.fileExists(atPath: draft.path))
     }
 
     @Test func neverOverwritesABatchOfTheSameName() async throws {
@@ -83,23 +48,4 @@ import Testing
         }
     }
 
-    enum Removal: CaseIterable, Sendable { case removed, renamed }
-
-    @Test(arguments: Removal.allCases)
-    func putsTheInboxBack(removal: Removal) async throws {
-        let (fixture, daemon) = try await DaemonFixture.running()
-        let inbox = fixture.spool.root.appending(path: "inbox")
-        switch removal {
-        case .removed: try FileManager.default.removeItem(at: inbox)
-        case .renamed:
-            try FileManager.default.moveItem(
-                at: inbox, to: fixture.spool.root.appending(path: "elsewhere"))
-        }
-        try await daemon.waitUntil("the inbox's return") { _ in fixture.spool.exists("inbox") }
-        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("after", daemon)
-        // And the new watch is a watch: events come, not only a scan.
-        try fixture.drop("later", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("later", daemon)
-    }
 }

@@ -109,8 +109,7 @@ import Testing
     @Test func aRejectedManifestCannotGrow() async throws {
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
-        try fixture.drop("mine", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("mine", first)
+        try await fixture.complete("mine", images: [("a", fixture.url("0.png"))], first)
         let staged = path(fixture, "tmp/bad.json")
         try Data("{}".utf8).write(to: URL(filePath: staged))
         try #require(link(staged, path(fixture, "tmp/kept")) == 0)

@@ -89,11 +89,9 @@ struct IntakeTurnsTests {
     @Test func controlsTakeNoMoreThanThereIsRoomFor() async throws {
         let fixture = try DaemonFixture()
         let before = try await fixture.run()
-        try fixture.drop("done", images: [("p", fixture.url("0.png"))])
-        try await fixture.complete("done", before)
+        try await fixture.complete("done", images: [("p", fixture.url("0.png"))], before)
         #expect(try await before.stop() == .exited(0))
-        try FileManager.default.removeItem(
-            at: fixture.spool.root.appending(path: "outbox/done/p.png"))
+        try fixture.spool.remove("outbox/done/p.png")
 
         let text = try DaemonFixture.json(["images": ["p": fixture.url("0.png")]])
         let daemon = try await full(fixture, paused: text)

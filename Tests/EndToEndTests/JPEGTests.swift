@@ -13,7 +13,7 @@ import Testing
     }
 
     static func write(_ bytes: [UInt8], _ name: String, _ fixture: DaemonFixture) throws {
-        try Data(bytes).write(to: fixture.documents.url.appending(path: name))
+        try fixture.documents.write(bytes, to: name)
     }
 
     @Test func photographsAreFilteredToEitherFormat() async throws {

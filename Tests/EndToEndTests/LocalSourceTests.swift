@@ -11,8 +11,8 @@ import Testing
         try fixture.write("<html></html>", to: "p.png")
         try fixture.write("%PDF-1.7", to: "g.png")
         let daemon = try await fixture.run(fixture.readsDocuments)
-        try fixture.drop("local", images: [("page", "p.png"), ("film", "g.png")])
-        let status = try await fixture.spool.finish("local", daemon)
+        let status = try await fixture.finish(
+            "local", images: [("page", "p.png"), ("film", "g.png")], daemon)
         for (name, source) in [("page", "p.png"), ("film", "g.png")] {
             let message = try #require(try status.image(name).error?.message)
             #expect(message.hasPrefix("\(source): this is "), "\(message)")
@@ -30,7 +30,7 @@ import Testing
             ("cut", Array(large.dropLast(20))), ("text", Array("text".utf8)), ("empty", []),
         ]
         for (name, content) in files {
-            try Data(content).write(to: fixture.documents.url.appending(path: "\(name).png"))
+            try fixture.documents.write(content, to: "\(name).png")
         }
         let before = try FileManager.default.attributesOfItem(
             atPath: fixture.documents.path + "/small.png")

@@ -173,12 +173,11 @@ import Testing
         try await daemon.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
         try file.write(spool + Self.text(keys + ["manifests.maxImages"]))
         try await daemon.reload()
-        try place.fixture.drop("two", images: [("a", "a.png"), ("b", "b.png")])
-        let status = try await place.fixture.spool.finish("two", daemon)
+        let status = try await place.fixture.finish(
+            "two", images: [("a", "a.png"), ("b", "b.png")], daemon)
         return status.state != .rejected
     }
 
-    /// The keys for which the page says that they require a restart.
     private static func restartKeys() throws -> [String] {
         try ManualPage("darkroomd.yaml.5").items("KEYS")
             .filter { $0.text.contains("Requires a restart.") }.flatMap(\.names)
@@ -209,11 +208,9 @@ final class ManualFixture: Sendable {
     init() throws {
         fixture = try DaemonFixture(pictures: 2)
         scratch = try ScratchDirectory()
-        pictures = scratch.url.appending(path: "pictures")
-        work = scratch.url.appending(path: "work")
-        for folder in [pictures, work] {
-            try FileManager.default.makeFolder(at: folder)
-        }
+        pictures = scratch.url("pictures")
+        work = scratch.url("work")
+        for folder in ["pictures", "work"] { try scratch.makeFolder(folder) }
     }
 
     func run(environment: [String: String] = [:]) async throws -> DaemonProcess {
@@ -239,22 +236,17 @@ final class ManualFixture: Sendable {
         for image in manifest.images {
             guard let source = image.source?.text.string else { continue }
             let base = fixture.origin.baseURL + "/"
-            let file =
-                source.hasPrefix(base)
-                ? fixture.documents.url.appending(path: String(source.dropFirst(base.count)))
-                : pictures.appending(path: source)
-            try FileManager.default.makeFolder(at: file.deletingLastPathComponent())
-            try Data(DaemonFixture.picture).write(to: file)
+            if source.hasPrefix(base) {
+                let name = String(source.dropFirst(base.count))
+                try fixture.documents.write(DaemonFixture.picture, to: name)
+            } else {
+                try scratch.write(DaemonFixture.picture, to: "pictures/\(source)")
+            }
         }
     }
 
-    /// Makes pictures in `photos` of the folder to work in.
     func makePhotos(_ names: [String]) throws {
-        let photos = work.appending(path: "photos")
-        try FileManager.default.makeFolder(at: photos)
-        for name in names {
-            try Data(DaemonFixture.picture).write(to: photos.appending(path: name))
-        }
+        for name in names { try scratch.write(DaemonFixture.picture, to: "work/photos/\(name)") }
     }
 
     /// Lets the local pictures seem to have been written a minute ago.
@@ -268,9 +260,8 @@ final class ManualFixture: Sendable {
 
     /// Takes a picture of the holiday away, or puts it back.
     func hideTower(_ hides: Bool) throws {
-        let shown = fixture.documents.url.appending(path: "photos/tower.png")
-        let hidden = fixture.documents.url.appending(path: "photos/hidden")
-        try FileManager.default.moveItem(at: hides ? shown : hidden, to: hides ? hidden : shown)
+        let (shown, hidden) = ("photos/tower.png", "photos/hidden")
+        try fixture.documents.move(hides ? shown : hidden, to: hides ? hidden : shown)
     }
 
     /// Runs a script in the folder to work in, with the daemon of this build in its path; gives its exit code and

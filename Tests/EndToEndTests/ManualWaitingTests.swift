@@ -37,8 +37,7 @@ import Testing
         let daemon = try await place.run()
         for index in 0..<count {
             let document = "\(index).png"
-            try Data(DaemonFixture.picture).write(
-                to: place.fixture.documents.url.appending(path: document))
+            try place.fixture.documents.write(DaemonFixture.picture, to: document)
             try FileManager.default.makeFolder(at: place.work.appending(path: "\(index)"))
             try write(place, "\(index)/nightly.json", [document])
         }
@@ -67,7 +66,7 @@ import Testing
     @Test(arguments: Meanwhile.allCases) func waitsForADaemon(meanwhile: Meanwhile) async throws {
         let place = try ManualFixture()
         try place.fixture.spool.makeFolders()
-        try FileManager.default.makeFolder(at: place.fixture.spool.root.appending(path: "outbox"))
+        try place.fixture.spool.makeFolder("outbox")
         try write(place, "nightly.json", ["0.png"])
         let script: ManualFixture.Script
         switch meanwhile {
@@ -84,8 +83,7 @@ import Testing
                 true
             }
             #expect(try await first.stop() == .exited(0))
-            try FileManager.default.removeItem(
-                at: place.fixture.spool.root.appending(path: "paused"))
+            try place.fixture.spool.remove("paused")
         case .killedAtTheClaim:
             let first = try await place.run(environment: ["DARKROOM_FAULT": "claim-moved:1"])
             script = try place.begin(Self.submit("nightly.json"))
@@ -108,8 +106,7 @@ import Testing
         // It fails again, and that is the new answer.
         #expect(try await place.shellThatWaits(retry).code == 3)
         #expect(try place.fixture.spool.status(of: "nightly")?.retries == 1)
-        try Data(DaemonFixture.picture).write(
-            to: place.fixture.documents.url.appending(path: "late.png"))
+        try place.fixture.documents.write(DaemonFixture.picture, to: "late.png")
         let (code, output) = try await place.shellThatWaits(retry)
         #expect(code == 0 && output == "nightly is reopened\n")
         #expect(try place.fixture.spool.status(of: "nightly")?.retries == 2)

@@ -17,7 +17,7 @@ import Testing
     }
 
     private func drop(_ fixture: DaemonFixture, _ id: String, count: Int) throws {
-        try Data(Self.large).write(to: fixture.documents.url.appending(path: "large.png"))
+        try fixture.documents.write(Self.large, to: "large.png")
         try fixture.drop(
             id,
             [
@@ -48,11 +48,10 @@ import Testing
     @Test func aHundredMegapixelsTakeLittle() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(["filters.concurrency": "2"])
         // A first batch has every part of the daemon in use.
-        try fixture.drop("first", images: [("0", fixture.url("0.png"))])
-        try await fixture.complete("first", daemon)
+        try await fixture.complete("first", images: [("0", fixture.url("0.png"))], daemon)
         let idle = try peak(daemon)
         let picture = PNGMaker.black(width: 10_000, height: 10_000, colourType: .rgb, depth: 8)
-        try Data(picture).write(to: fixture.documents.url.appending(path: "large.png"))
+        try fixture.documents.write(picture, to: "large.png")
         let image: [String: Any] = ["name": "large", "source": fixture.url("large.png")]
         try fixture.drop("large", ["images": [image], "filters": ["sepia"]])
         let status = try await fixture.spool.finish("large", daemon, within: .seconds(180))
@@ -60,7 +59,6 @@ import Testing
         #expect(try peak(daemon) - idle <= 24 << 20)
     }
 
-    /// A larger limit holds from the reload on.
     @Test func theLimitChangesWithAReload() async throws {
         let fixture = try DaemonFixture()
         let file = fixture.documents.url.appending(path: "darkroomd.yaml")

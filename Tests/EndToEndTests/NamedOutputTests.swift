@@ -41,10 +41,7 @@ import Testing
                 try fixture.spool.makeFolders()
                 try fixture.spool.drop(
                     "v.yaml", Self.manifest(fixture.url("0.png"), fixture.url("1.png")))
-                let killed = try DaemonProcess(
-                    arguments: DaemonProcess.arguments(spool: fixture.spool.path),
-                    environment: [FaultPoint.variable: point.rawValue])
-                #expect(try await killed.waitForEnding() == .killed(signal: SIGKILL), "\(point)")
+                try await fixture.die(environment: point.environment)
             }
             let daemon = try await fixture.run()
             if point == nil {
@@ -74,19 +71,17 @@ import Testing
             "\(files[0]) 80w, \(files[2]) 20w", "\(files[3]) 80w, \(files[5]) 20w",
             "it%27s%20plain.jpg 80w",
         ]
-        let shown = try await fixture.client("show", "v", "--srcset")
-        #expect(shown.exit == 0 && shown.output == lines.map { $0 + "\n" }.joined(), "\(shown)")
+        try await fixture.client("show", "v", "--srcset").shows(
+            exit: 0, output: .exactly(lines.map { $0 + "\n" }.joined()))
         let json = try await fixture.client("show", "v", "--srcset", "--json")
         #expect(try Array(json.output.utf8) == fixture.spool.bytes("outbox/v/sizes.json"))
-        let refused = try await fixture.client("show", "v", "--srcset", "--images")
-        #expect(refused.exit == 64)
+        try await fixture.client("show", "v", "--srcset", "--images").shows(exit: 64)
         // The page finds them, and so does a command that compares all files.
         let page = String(
             decoding: try fixture.spool.bytes("outbox/v/page/index.html"), as: UTF8.self)
         #expect(page.contains("\"../\(files[2])\""))
         let folder = fixture.spool.root.appending(path: "outbox/v").path
-        let verified = try await fixture.client("verify", folder)
-        #expect(verified.exit == 0, "\(verified)")
+        try await fixture.client("verify", folder).shows(exit: 0)
         try Data("x".utf8).write(to: URL(filePath: "\(folder)/img/20/other.jpg"))
         try Data("{}".utf8).write(to: URL(filePath: "\(folder)/sizes.json"))
         let changed = try await fixture.client("verify", folder)
@@ -139,8 +134,7 @@ import Testing
     private func run(_ words: String..., to folder: String = "out") async throws
         -> ClientProcess.Result
     {
-        try await ClientProcess.end(
-            words + ["-o", folder], folder: fixture.scratch.path)
+        try await fixture.end(words + ["-o", folder])
     }
 
     /// The folders of a tree become those of the results, and `--prune` removes what has become empty, but nothing of
@@ -155,8 +149,8 @@ import Testing
             ])
         let again = try await run("run", "p/", "--output-name", "{folder}/{stem}.{ext}")
         #expect(again.exit == 0 && again.output.contains("; nothing to do"), "\(again)")
-        try FileManager.default.removeItem(at: fixture.url("p/a/b"))
-        try FileManager.default.moveItem(at: fixture.url("p/a/x.png"), to: fixture.url("p/y.png"))
+        try fixture.remove("p/a/b")
+        try fixture.move("p/a/x.png", to: "p/y.png")
         try fixture.write("mine", to: "out/a/mine.txt")
         let plan = try await run("plan", "p/", "--output-name", "{folder}/{stem}.{ext}")
         #expect(plan.output.contains("a/b/x.png") && plan.output.contains("a/x.png"), "\(plan)")
@@ -170,9 +164,7 @@ import Testing
     /// Another template makes other files; the former ones are listed, and removed with their folders.
     @Test func anotherTemplate() async throws {
         func run(_ template: String, _ others: String...) async throws -> ClientProcess.Result {
-            try await ClientProcess.end(
-                ["run", "p/", "-o", "out", "--output-name", template] + others,
-                folder: fixture.scratch.path)
+            try await fixture.end(["run", "p/", "-o", "out", "--output-name", template] + others)
         }
         #expect(try await run("{folder}/{name}-{sha8}").exit == 0)
         let stands = try await run("{folder}/{name}-{sha8}.{ext}")
@@ -181,10 +173,8 @@ import Testing
         #expect(other.exit == 0 && other.output.contains("3 outputs removed"), "\(other)")
         try fixture.checkOutcome()
         #expect(!fixture.exists("out/a") && fixture.list("out/64").count == 3)
-        let verified = try await fixture.darkroom("verify", "out")
-        #expect(verified.exit == 0, "\(verified)")
-        let none = try await ClientProcess.end(
-            ["run", "p/", "-o", "out", "--prune"], folder: fixture.scratch.path)
+        try await fixture.end("verify out").shows(exit: 0)
+        let none = try await fixture.end("run p/ -o out --prune")
         #expect(none.exit == 0 && !fixture.exists("out/sizes.json"), "\(none)")
         try fixture.checkOutcome()
     }
@@ -193,18 +183,15 @@ import Testing
     @Test func shardsAreMerged() async throws {
         let options = ["--sizes", "20,10", "--output-name", "{width}/{name}-{sha8}.{ext}"]
         func run(_ words: [String]) async throws {
-            let result = try await ClientProcess.end(
-                ["run", "p/"] + options + words, folder: fixture.scratch.path)
-            #expect(result.exit == 0, "\(result)")
+            try await fixture.end(["run", "p/"] + options + words).shows(exit: 0)
         }
         for number in 1...3 { try await run(["-o", "out", "--shard", "\(number)/3"]) }
-        #expect(try await fixture.darkroom("merge", "out").exit == 0)
+        #expect(try await fixture.end("merge out").exit == 0)
         try await run(["-o", "whole"])
         #expect(fixture.list("out/20") == fixture.list("whole/20"))
         #expect(try fixture.bytes("out/sizes.json") == fixture.bytes("whole/sizes.json"))
         for folder in ["out", "whole"] {
-            let verified = try await fixture.darkroom("verify", folder)
-            #expect(verified.exit == 0, "\(verified)")
+            try await fixture.darkroom("verify", folder).shows(exit: 0)
         }
     }
 
@@ -219,9 +206,7 @@ import Testing
         ("filter p/c.png -o d.png --output-name {name}", 64, "Name the result with -o"),
     ]) func refusesWhatIsWrong(words: String, exit: Int32, message: String) async throws {
         try fixture.write("images: [small.png]", to: "m.yaml")
-        let result = try await ClientProcess.end(
-            words.split(separator: " ").map(String.init), folder: fixture.scratch.path)
-        #expect(result.exit == exit && result.errors.contains(message), "\(result)")
+        try await fixture.end(words).shows(exit: exit, errors: .has(message))
         #expect(!fixture.exists("out") && !fixture.exists("d.png"))
     }
 }

@@ -112,7 +112,7 @@ import Testing
             spool = try SpoolFixture()
             try spool.makeFolders()
             pictures = try ScratchDirectory()
-            try Data(DaemonFixture.picture).write(to: pictures.url.appending(path: "picture.png"))
+            try pictures.write(DaemonFixture.picture, to: "picture.png")
         }
 
         func run() async throws -> DaemonProcess {
@@ -121,7 +121,6 @@ import Testing
                 settings: ["sources.roots": pictures.path, "durability": "process"])
         }
 
-        /// Drops a manifest of one image.
         func drop(_ stem: [UInt8], image: String) throws {
             let manifest = try DaemonFixture.json([
                 "images": [["name": image, "source": "picture.png"]]
@@ -133,7 +132,6 @@ import Testing
             try spool.drop(stem + Array(".\(command.rawValue)".utf8), [])
         }
 
-        /// The bytes of the names in a folder of the spool.
         func names(_ folder: FileName) throws -> [FileName] {
             try Directory(folder, in: Directory(path: spool.path)).names()
         }
@@ -158,7 +156,6 @@ import Testing
             return answers
         }
 
-        /// What is in an answer besides its status, its progress and its manifest.
         func outputs(_ id: FileName) throws -> Set<FileName> {
             let outbox = try Directory("outbox", in: Directory(path: spool.path))
             return Set(try Directory(id, in: outbox).names())
@@ -291,7 +288,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// A control file concerns the spelling that it has.
     @Test func controlsTellSpellingsApart() async throws {
         let place = try Place()
         for spelling in ["é", "e\u{301}"] { try place.drop(Array(spelling.utf8), image: "a") }

@@ -40,8 +40,8 @@ import Testing
             FileManager.default.fileExists(atPath: place.work.appending(path: "cursor").path)
                 ? true : nil
         }
-        try place.fixture.drop("holiday", images: [("a", place.fixture.url("0.png"))])
-        _ = try await place.fixture.spool.finish("holiday", daemon)
+        try await place.fixture.finish(
+            "holiday", images: [("a", place.fixture.url("0.png"))], daemon)
     }
 
     @Test func aMailIsSent() async throws {

@@ -33,12 +33,9 @@ import Testing
         let first = try await fixture.spool.finish("job", daemon)
         #expect(first.images.map(\.state) == [.filtered, .filtered, .failed])
         try await expectOriginals(fixture)
-        let path = "\(fixture.spool.path)/outbox/job/originals"
-        try Data(DaemonFixture.picture).write(to: URL(filePath: path + "/c.png"))
+        try fixture.spool.write(DaemonFixture.picture, to: "outbox/job/originals/c.png")
         try fixture.spool.drop("job.retry", "")
-        let second = try await fixture.spool.waitForStatus(of: "job", daemon, "ended again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        let second = try await fixture.spool.waitForRetry(1, of: "job", daemon)
         #expect(second.images.map(\.state) == [.filtered, .filtered, .filtered])
         try await fixture.waitForRemoval()
         #expect(fixture.spool.exists("outbox/job/originals/a.png"))
@@ -77,8 +74,7 @@ import Testing
     ])
     func aCrashLosesNothing(point: FaultPoint) async throws {
         let fixture = try DaemonFixture(pictures: 0)
-        let first = try await fixture.run(
-            Self.settings, environment: [FaultPoint.variable: point.rawValue])
+        let first = try await fixture.run(Self.settings, environment: point.environment)
         try drop(fixture)
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         let second = try await fixture.run(Self.settings)
@@ -98,9 +94,7 @@ import Testing
         try #require(symlink(secret, path + "/c.png") == 0)
         try #require(symlink(fixture.documents.path, path + "/documents") == 0)
         try fixture.spool.drop("job.retry", "")
-        let status = try await fixture.spool.waitForStatus(of: "job", daemon, "ended again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        let status = try await fixture.spool.waitForRetry(1, of: "job", daemon)
         let error = try #require(try status.image("c").error)
         #expect(error.code == "source-forbidden")
         #expect(
@@ -113,21 +107,10 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: secret))
     }
 
-    /// A daemon of one user, and a folder of another one in its `tmp`.
     private static func folderOfAnotherUser() async throws -> (DaemonFixture, DaemonProcess) {
         let fixture = try DaemonFixture(pictures: 0)
-        let spool = fixture.spool.path
-        try #require(chown(spool, daemonUser, daemonUser) == 0)
-        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
-        let daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool, settings: settings),
-            user: daemonUser)
-        try await daemon.says(" watches ")
-        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
-        for name in ["", "/a.png", "/manifest.json"] {
-            try #require(chown("\(spool)/tmp/job\(name)", submitter, daemonUser) == 0)
-        }
-        try #require(chmod("\(spool)/tmp/job", 0o770) == 0)
+        let daemon = try await fixture.runAsAnotherUser(settings)
+        try fixture.makeFolderOfAnotherUser("job")
         return (fixture, daemon)
     }
 
@@ -148,9 +131,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    private static let daemonUser: UInt32 = 64001
-    private static let submitter: UInt32 = 64002
-
     /// Their owner takes away every permission: the answer is removed nevertheless, and its ID is free.
     @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
     func theirOwnerCannotPreventTheRemoval() async throws {
@@ -161,7 +141,7 @@ import Testing
         let path = "\(fixture.spool.path)/outbox/job/originals"
         var information = stat()
         try #require(lstat(path, &information) == 0)
-        #expect(information.st_uid == Self.submitter)
+        #expect(information.st_uid == DaemonFixture.submitter)
         try #require(chmod(path, 0) == 0)
         try fixture.spool.drop("job.remove", "")
         try await daemon.waitUntil("the removal") { _ in !fixture.spool.exists("outbox/job") }
@@ -171,8 +151,7 @@ import Testing
         ) { fixture.spool.list("active").first { $0.hasPrefix(".ended-.expired-job.") } }
         try #require(chmod("\(fixture.spool.path)/active/\(left)/originals", 0o770) == 0)
         #expect(try await daemon.stop() == .exited(0))
-        let next = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: fixture.spool.path), user: Self.daemonUser)
+        let next = try fixture.launch(user: DaemonFixture.daemonUser)
         try await fixture.waitForRemoval()
         #expect(try await next.stop() == .exited(0))
     }

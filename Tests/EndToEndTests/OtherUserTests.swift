@@ -12,10 +12,9 @@ struct OtherUserTests {
         scratch = try ScratchDirectory()
         try #require(chmod(scratch.path, 0o755) == 0)
         // No unit's, and nobody's settings.
-        try Data().write(to: scratch.url.appending(path: "darkroomd.yaml"))
+        try scratch.write([], to: "darkroomd.yaml")
     }
 
-    /// - Parameter owner: whose folder it is.
     private func folder(_ path: String, mode: mode_t = 0o755, owner: UInt32 = 0) throws {
         try #require(mkdir("\(scratch.path)/\(path)", mode) == 0)
         try #require(chown("\(scratch.path)/\(path)", owner, owner) == 0)
@@ -89,7 +88,7 @@ struct OtherUserTests {
             for station in ["inbox", "tmp", "active", "outbox"] {
                 try folder("\(spool)/\(station)", owner: owner)
             }
-            try Data().write(to: scratch.url.appending(path: "\(spool)/lock"))
+            try scratch.write([], to: "\(spool)/lock")
         }
         let spool = ["--spool", "\(scratch.path)/\(barred.spool)"]
         let check = try await end(["--check-config"] + spool)
@@ -104,7 +103,7 @@ struct OtherUserTests {
             "\(start.output)")
         // Root may use them all, and the check has made nothing.
         #expect(try await end(["--check-config"] + spool, as: nil).status == .exited(0))
-        #expect(!FileManager.default.fileExists(atPath: scratch.path + "/no"))
+        #expect(!scratch.exists("no"))
     }
 
     /// Of a file that is there the system's words follow.

@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import Foundation
 import Glibc
 import TestSupport
@@ -6,20 +5,6 @@ import Testing
 
 /// Places of originals and outputs that refuse everything for a while, and what ends that.
 @Suite(.fewAtATime) struct OutageTests {
-    private func waiting(
-        _ fixture: HotFolderFixture, _ code: String, _ daemon: DaemonProcess
-    ) async throws -> String {
-        try await eventually("a batch to wait", context: { daemon.describe() }) {
-            try fixture.spool.list("outbox").first {
-                try fixture.spool.status(of: $0)?.waiting?.code == code
-            }
-        }
-    }
-
-    private func list(_ folder: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
-    }
-
     /// What somebody has taken away, or replaced, does not stay.
     @Test func whatIsNotThereDoesNotStay() async throws {
         let fixture = try HotFolderFixture(originals: "{move: DONE}", options: ", within: 1s")
@@ -28,7 +13,7 @@ import Testing
             try fixture.put(name, seed)
         }
         let daemon = try await fixture.run()
-        let id = try await waiting(fixture, "originals", daemon)
+        let id = try await fixture.waiting("originals", daemon).id
         #expect(rename(fixture.path("a.png"), "\(fixture.scratch.path)/a.png") == 0)
         #expect(rename(fixture.path("sub"), "\(fixture.scratch.path)/sub") == 0)
         try fixture.spool.drop("\(id).cancel", "")
@@ -49,14 +34,14 @@ import Testing
         try FileManager.default.removeItem(atPath: fixture.done)
         try fixture.put("a.png", 1)
         let daemon = try await fixture.run()
-        let id = try await waiting(fixture, "originals", daemon)
+        let id = try await fixture.waiting("originals", daemon).id
         try await daemon.says("originals of \(fixture.folder) cannot be moved there")
         #expect(rename(fixture.path("a.png"), "\(fixture.scratch.path)/a.png") == 0)
         try FileManager.default.makeFolder(atPath: fixture.done)
         let status = try await fixture.spool.finish(id, daemon)
         #expect(status.images[0].originalAt == nil && status.images[0].warnings == nil)
         try await daemon.says("can be moved there again")
-        #expect(list(fixture.done) == [])
+        #expect(fixture.scratch.list("done") == [])
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -67,7 +52,7 @@ import Testing
         try FileManager.default.removeItem(atPath: fixture.done)
         try fixture.put("a.png", 1)
         let daemon = try await fixture.run()
-        let id = try await waiting(fixture, "delivery", daemon)
+        let id = try await fixture.waiting("delivery", daemon).id
         try await daemon.says("\(fixture.done): outputs cannot be delivered there")
         let new = "\(fixture.scratch.path)/new"
         try FileManager.default.makeFolder(atPath: new)
@@ -79,7 +64,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// A picture that has failed because its name was taken comes again under its own name: as a copy that replaces it.
     @Test func aPictureComesAgainUnderItsName() async throws {
         let fixture = try HotFolderFixture(
             options: ", within: 100ms, deliver: {to: DONE, ifExists: fail}")
@@ -92,11 +76,11 @@ import Testing
         // Its copies are gone, so that a retry has no effect.
         try fixture.spool.drop("\(first[0].id).retry", "")
         try await daemon.says("\(first[0].id).retry has no effect")
-        try HotFolderFixture.picture(1).write(to: URL(filePath: fixture.path("a.png.tmp")))
+        try fixture.write(HotFolderFixture.picture(1), to: "a.png.tmp")
         #expect(rename(fixture.path("a.png.tmp"), fixture.path("a.png")) == 0)
         let all = try await fixture.expectAnswers(["a.png", "a.png"], daemon)
         #expect(all.compactMap(\.image.deliveredTo) == ["\(fixture.done)/a.png"])
-        #expect(list(fixture.done) == ["a.png"])
+        #expect(fixture.scratch.list("done") == ["a.png"])
         #expect(try await daemon.stop() == .exited(0))
     }
 }

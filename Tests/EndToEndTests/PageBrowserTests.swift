@@ -32,9 +32,20 @@ struct PageBrowserTests {
             images.append("- {name: '\(text).x', source: './no \(text.prefix(20)).png'}")
         }
         try fixture.write("images:\n" + images.joined(separator: "\n") + "\n", to: "m.yaml")
-        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
-        #expect(try await fixture.darkroom("page", "out").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out --quiet").exit == 3)
+        #expect(try await fixture.end("page out").exit == 0)
         return "file://" + fixture.url("out-page/index.html").path
+    }
+
+    /// Works on that page in a browser. It must be quiet.
+    private func onPage(
+        _ work: @escaping @Sendable (Browser, String) throws -> Void
+    ) async throws {
+        let url = try await page()
+        try await Browser.use { browser in
+            try work(browser, url)
+            Self.checkQuiet(browser, url)
+        }
     }
 
     /// What must hold of each page: nothing is asked for outside of it, and nothing is complained about.
@@ -55,8 +66,7 @@ struct PageBrowserTests {
     }
 
     @Test func isQuietAndShowsNamesAsText() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.open(url)
             let names = try browser.value(
                 "[...document.querySelectorAll('.grid .name')].map(n => n.textContent)",
@@ -73,7 +83,6 @@ struct PageBrowserTests {
                   .map(i => i.src)
                 """, as: [String].self)
             #expect(wrong.filter { $0.contains("small") } == [])
-            Self.checkQuiet(browser, url)
         }
     }
 
@@ -114,13 +123,11 @@ struct PageBrowserTests {
         for path in ["../small.png", "/etc/passwd", "..", "//h/x.png"] {
             var altered = status
             altered.images[0].output?.file = path
-            try Data(altered.encoded()).write(to: fixture.url("out/status.json"))
-            let refused = try await fixture.darkroom("page", "out")
-            #expect(refused.exit == 74 && refused.errors.contains("status.json"), "\(refused)")
+            try fixture.write(altered.encoded(), to: "out/status.json")
+            try await fixture.end("page out").shows(exit: 74, errors: .has("status.json"))
         }
-        try Data(status.encoded()).write(to: fixture.url("out/status.json"))
-        let made = try await fixture.darkroom("page", "out")
-        #expect(made.exit == 0, "\(made)")
+        try fixture.write(status.encoded(), to: "out/status.json")
+        try await fixture.end("page out").shows(exit: 0)
         #expect(fixture.list("out-page/previews") == [])
         let url = "file://" + fixture.url("out-page/index.html").path
         let folder = "file://" + fixture.scratch.path
@@ -157,8 +164,7 @@ struct PageBrowserTests {
     }
 
     @Test func fitsEachWindowAndCanBeRead() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             for (width, dark) in [390, 1024, 1920].flatMap({ [($0, false), ($0, true)] }) {
                 try browser.show(width: width, height: 900, dark: dark)
                 for part in ["", "#view-1"] {
@@ -170,7 +176,6 @@ struct PageBrowserTests {
                     #expect(faint == [], "\(width)\(part), dark: \(dark)")
                 }
             }
-            Self.checkQuiet(browser, url)
         }
     }
 
@@ -201,8 +206,7 @@ struct PageBrowserTests {
         """
 
     @Test func theSliderAndTheKeysWork() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.show(width: 1024, height: 900)
             try browser.open(url + "#view-1")
             let clip = "document.querySelector('#view-1 .top').style.clipPath"
@@ -219,14 +223,12 @@ struct PageBrowserTests {
             #expect(try browser.value("location.hash", as: String.self) == "#view-1")
             try browser.press("Escape", code: 27)
             #expect(try browser.value("location.hash", as: String.self) == "#image-1")
-            Self.checkQuiet(browser, url)
         }
     }
 
     /// The tab key walks through the view that is open, and not through what is behind it.
     @Test func theKeyboardStaysInTheView() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.show(width: 1024, height: 900)
             try browser.open(url)
             let focused = """
@@ -247,14 +249,12 @@ struct PageBrowserTests {
             }
             #expect(places.contains("view-1"))
             #expect(Set(places).isSubset(of: ["view-1", "BODY", "HTML"]), "\(places)")
-            Self.checkQuiet(browser, url)
         }
     }
 
     /// Everything but the slider is there without a program.
     @Test func isCompleteWithoutAProgram() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.send("Emulation.setScriptExecutionDisabled", ["value": true])
             try browser.open(url + "#view-1")
             let shown = "e => !!e && e.getClientRects().length > 0"
@@ -273,8 +273,7 @@ struct PageBrowserTests {
     /// For a screen reader: one heading of the first level and no level left out, a text for each picture that is not
     /// beside its name, a name for each link, button and field, and no ID twice.
     @Test func tellsAScreenReader() async throws {
-        let url = try await page()
-        try await Browser.use { browser in
+        try await onPage { browser, url in
             try browser.open(url)
             let faults = try browser.value(
                 """
@@ -325,8 +324,8 @@ struct PageBrowserTests {
             \(missing.joined(separator: "\n"))
 
             """, to: "m.yaml")
-        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
-        #expect(try await fixture.darkroom("page", "out").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out --quiet").exit == 3)
+        #expect(try await fixture.end("page out").exit == 0)
         let url = "file://" + fixture.url("out-page/index.html").path
         try await Browser.use { browser in
             try browser.send("Emulation.setScriptExecutionDisabled", ["value": true])

@@ -89,7 +89,7 @@ import Testing
         _ = try await fixture.waitForReport(daemon, "the resumption") { !$0.paused }
 
         // The next daemon begins nothing, so that what it finds can be seen.
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        try fixture.spool.write([], to: "paused")
         if end == .stop {
             #expect(try await daemon.stop() == .exited(0))
             let stopped = try #require(try fixture.spool.status(of: "work"))
@@ -135,7 +135,7 @@ import Testing
             let shown = try fixture.spool.status(of: "work")?.counts.filtered ?? 0
             return fixture.spool.list("outbox/work").count { $0.hasSuffix(".png") } >= shown + 6
         }
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        try fixture.spool.write([], to: "paused")
         try await first.killAtOnce()
         let shown = try #require(try fixture.spool.status(of: "work")).counts.filtered
         let second = try await fixture.run(arguments: ["--config", file.path])
@@ -157,15 +157,14 @@ import Testing
         try await daemon.reload()
         for _ in 0..<20 { daemon.send(SIGUSR2) }
         try await daemon.waitForStatusText("Idle")
-        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("after", daemon)
+        try await fixture.complete("after", images: [("a", fixture.url("0.png"))], daemon)
     }
 
     /// A stop may take as long as a picture does; nothing says meanwhile that the daemon has stopped.
     @Test func tellsAStopFromItsEnd() async throws {
         let fixture = try DaemonFixture(pictures: 1)
         // Minutes, in pieces of 4 KiB.
-        try Data(count: 8 << 20).write(to: fixture.documents.url.appending(path: "long.png"))
+        try fixture.documents.write(count: 8 << 20, to: "long.png")
         let daemon = try await fixture.run(["stop.timeout": "3600s"])
         try fixture.drop(
             "work",

@@ -18,7 +18,7 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 0)
         scratch = try ScratchDirectory()
-        try FileManager.default.makeFolder(at: scratch.url.appending(path: "recipes"))
+        try scratch.makeFolder("recipes")
         try "".write(toFile: configuration, atomically: false, encoding: .utf8)
         try write("filters: {resize: 8}\n")
     }
@@ -70,11 +70,11 @@ import Testing
     /// At each step of the claim, and after the receipt, when the recipe is not there any more.
     @Test(arguments: [FaultPoint.claimMoved, .claimCopied, .receiptMoved])
     func aKillLosesNothing(point: FaultPoint) async throws {
-        let first = try await run(environment: [FaultPoint.variable: point.rawValue])
+        let first = try await run(environment: point.environment)
         try drop("holiday")
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         if point == .receiptMoved {
-            try FileManager.default.removeItem(atPath: "\(scratch.path)/recipes/small.yaml")
+            try scratch.remove("recipes/small.yaml")
         }
         let second = try await run()
         try expectAll(try await fixture.spool.finish("holiday", second))
@@ -97,9 +97,7 @@ import Testing
         #expect(first.images.map(\.state) == [.filtered, .failed])
         try await fixture.waitForRemoval()
         try fixture.spool.drop("holiday.retry", "")
-        try await daemon.waitUntil("the refusal") {
-            $0.outputText.contains("nothing of the batch can be repeated")
-        }
+        try await daemon.says("nothing of the batch can be repeated")
         #expect(try fixture.spool.status(of: "holiday") == first)
     }
 
@@ -139,9 +137,8 @@ import Testing
             try fixture.makeFolder(name, files: files.map { ($0, []) })
         }
         for (name, _, error) in cases {
-            let result = try await fixture.client("check", "\(fixture.spool.path)/tmp/\(name)")
-            #expect(result.exit == 65)
-            #expect(result.errors.contains("SPOOL/tmp/\(name): \(error ?? "")"), "\(result)")
+            try await fixture.client("check", "\(fixture.spool.path)/tmp/\(name)").shows(
+                exit: 65, errors: .has("SPOOL/tmp/\(name): \(error ?? "")"))
             try fixture.dropMade(name)
         }
         let report = try await fixture.waitForReport(daemon, "the folders") {
@@ -155,8 +152,7 @@ import Testing
             files: Self.pictures.map { ($0, DaemonFixture.picture) } + [("small.recipe", [])])
         let right = try await fixture.client(
             "check", "--sources", "\(fixture.spool.path)/tmp/right")
-        #expect(right.exit == 0, "\(right)")
-        #expect(right.output.contains("SPOOL/tmp/right: 3 images"), "\(right)")
+        right.shows(exit: 0, output: .has("SPOOL/tmp/right: 3 images"))
         try fixture.dropMade("right")
         try expectAll(try await fixture.spool.finish("right", daemon))
     }

@@ -39,12 +39,12 @@ import Testing
     @Test(arguments: samples.indices) func filterReadsIt(index: Int) async throws {
         let sample = Self.samples[index]
         let fixture = try RunFixture()
-        try Data(sample.bytes).write(to: fixture.url(sample.name))
+        try fixture.write(sample.bytes, to: sample.name)
         try await fixture.darkroom("filter", sample.name, "-o", "r.png").expect(exit: 0)
         try Self.check(fixture.bytes("r.png"), sample)
         // From a pipe, too.
         let program = try ClientProcess.program()
-        try await fixture.darkroom(
+        try await fixture.end(
             "--version", before: "cat \(sample.name) | '\(program)' filter >p.png; exit $?"
         ).expect(exit: 0)
         #expect(try fixture.bytes("p.png") == fixture.bytes("r.png"))
@@ -54,7 +54,7 @@ import Testing
     @Test func theDaemonReadsThemAll() async throws {
         let fixture = try DaemonFixture(pictures: 1)
         for sample in Self.samples {
-            try Data(sample.bytes).write(to: fixture.documents.url.appending(path: sample.name))
+            try fixture.documents.write(sample.bytes, to: sample.name)
         }
         let others: [(name: String, bytes: [UInt8], code: String)] = [
             ("cut.webp", Array(CodecSamples.webp.dropLast(20)), "picture-truncated"),
@@ -62,7 +62,7 @@ import Testing
             ("IMG_1.MOV", [0, 0, 0, 20] + Array("ftypqt  ".utf8), "not-a-picture"),
         ]
         for other in others {
-            try Data(other.bytes).write(to: fixture.documents.url.appending(path: other.name))
+            try fixture.documents.write(other.bytes, to: other.name)
         }
         let daemon = try await fixture.run(fixture.readsDocuments)
         var images: [[String: String]] = [["name": "png", "source": "0.png"]]
@@ -107,12 +107,11 @@ import Testing
                 at: built.appending(path: from), to: folder.appending(path: to))
         }
         for sample in Self.samples {
-            try Data(sample.bytes).write(to: fixture.url(sample.name))
+            try fixture.write(sample.bytes, to: sample.name)
         }
         let words = "run small.png a.webp b.avif c.tiff d.gif f.jxl -o out --quiet"
-        let result = try await fixture.darkroom(
-            "--version", before: "'\(folder.path)/darkroom' \(words); exit $?")
-        #expect(result.exit == 3, "\(result)")
+        try await fixture.end("--version", before: "'\(folder.path)/darkroom' \(words); exit $?")
+            .shows(exit: 3)
         let status = try #require(try fixture.status())
         for name in ["small", "c", "d"] {
             #expect(try status.image(name).state == .filtered, "\(name)")
@@ -123,7 +122,7 @@ import Testing
         #expect(message.contains("install the package darkroom-heif"), "\(message)")
         #expect(message.contains("b.avif: "), "\(message)")
 
-        let list = try await fixture.darkroom(
+        let list = try await fixture.end(
             "--version", before: "'\(folder.path)/darkroom' formats; exit $?")
         #expect(list.exit == 0 && list.errors == "", "\(list)")
         let lines = list.output.split(separator: "\n")

@@ -19,13 +19,9 @@ import Testing
         _ fixture: DaemonFixture, _ id: String, _ daemon: DaemonProcess, _ what: String,
         until condition: (BatchProgress) -> Bool
     ) async throws -> BatchProgress {
-        try await eventually(
-            "progress.json of \(id) to tell of \(what)",
-            context: { "\(String(describing: try? progress(fixture, id))) \(daemon.describe())" }
-        ) {
-            if let progress = try progress(fixture, id), condition(progress) { return progress }
-            return nil
-        }
+        try await daemon.waitFor(
+            "progress.json of \(id) to tell of \(what)", { try progress(fixture, id) },
+            until: condition)
     }
 
     private func queue(_ fixture: DaemonFixture) throws -> QueueReport {
@@ -37,13 +33,8 @@ import Testing
         _ fixture: DaemonFixture, _ daemon: DaemonProcess, _ what: String,
         until condition: (QueueReport) -> Bool
     ) async throws -> QueueReport {
-        try await eventually(
-            "queue.json to tell of \(what)",
-            context: { "\(String(describing: try? queue(fixture))) \(daemon.describe())" }
-        ) {
-            let report = try queue(fixture)
-            return condition(report) ? report : nil
-        }
+        try await daemon.waitFor(
+            "queue.json to tell of \(what)", { try queue(fixture) }, until: condition)
     }
 
     /// Whether a process holds the lock of the spool, as a client finds out.
@@ -85,17 +76,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    @Test func aRejectedManifestHasOne() async throws {
-        let (fixture, daemon) = try await DaemonFixture.running()
-        try fixture.spool.drop("bad.json", "{}")
-        let status = try await fixture.spool.finish("bad", daemon)
-        let shown = try #require(try progress(fixture, "bad"))
-        #expect(shown.state == .rejected && shown.saysTheSame(as: BatchProgress(of: status)))
-        #expect(shown.identity == status.manifest.identity)
-        #expect(try await daemon.stop() == .exited(0))
-    }
-
-    /// What a killed daemon has left is corrected by the next start.
     @Test func isCorrectedAfterAKill() async throws {
         let fixture = try DaemonFixture(pictures: DaemonFixture.many)
         let settings = ["downloads.concurrency": "2"]
@@ -107,10 +87,9 @@ import Testing
         try await first.killAtOnce()
         let left = try #require(try progress(fixture, "slow"))
         // As after a crash of the machine, which may lose what was not synced.
-        let lost = fixture.spool.root.appending(path: "outbox/slow/progress.json")
-        try FileManager.default.removeItem(at: lost)
+        try fixture.spool.remove("outbox/slow/progress.json")
         // While it is paused, no image can be done again.
-        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        try fixture.spool.write([], to: "paused")
         let second = try await fixture.run(["downloads.concurrency": "32"])
         let anew = try await waitForProgress(fixture, "slow", second, "its former images") {
             $0.counts.filtered >= left.counts.filtered

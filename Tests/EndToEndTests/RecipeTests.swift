@@ -12,7 +12,7 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 2)
         scratch = try ScratchDirectory()
-        try FileManager.default.makeFolder(at: scratch.url.appending(path: "recipes"))
+        try scratch.makeFolder("recipes")
         try "".write(toFile: configuration, atomically: false, encoding: .utf8)
     }
 
@@ -50,15 +50,14 @@ import Testing
         #expect(try Self.width(after) == 20 && after.recipes?.map(\.text) == [new])
         // A restart, after which the recipe is not there any more.
         try await daemon.killAtOnce()
-        try FileManager.default.removeItem(atPath: "\(scratch.path)/recipes/small.yaml")
+        try scratch.remove("recipes/small.yaml")
         daemon = try await run(["recipes.only": "true"])
         try fixture.spool.drop("x.release", "")
         var status = try await fixture.spool.finish("x", daemon)
         try fixture.checkCompleted(status)
         #expect(try Self.width(status) == 40 && status.recipes?.map(\.text) == [old])
         // A retry.
-        try FileManager.default.removeItem(
-            at: fixture.spool.root.appending(path: "outbox/x/a.png"))
+        try fixture.spool.remove("outbox/x/a.png")
         #expect(try await fixture.client("retry", "x", "--wait").exit == 0)
         status = try await fixture.spool.finish("x", daemon)
         #expect(try Self.width(status) == 40 && status.retries == 1)
@@ -92,14 +91,14 @@ import Testing
         try write("# as wide as a hand\nfilters: {resize: 40}\noutput: jpg\n")
         try write("filters: mono\n", "gray")
         let daemon = try await run(fixture.readsDocuments)
-        let list = try await fixture.client("recipes")
-        #expect(
-            list.output == """
+        try await fixture.client("recipes").shows(
+            exit: 0,
+            output: """
                 RECIPE  WHAT IT DOES
                 gray    filters: mono
                 small   as wide as a hand
 
-                """ && list.errors == "" && list.exit == 0, "\(list)")
+                """, errors: .nothing)
         try await fixture.client("recipes", "gray").expect(exit: 0, output: "filters: mono\n")
         let json = try await fixture.client("recipes", "--json")
         let lines = json.output.split(separator: "\n")
@@ -111,16 +110,14 @@ import Testing
         }
         // A filter that cut in older versions is told.
         try write("filters: {thumbnail: {size: 40}}\n", "cut")
-        let warned = try await fixture.client("recipes", "cut")
-        #expect(warned.exit == 0 && warned.output == "filters: {thumbnail: {size: 40}}\n")
-        #expect(
-            warned.errors.hasPrefix(
+        try await fixture.client("recipes", "cut").shows(
+            exit: 0, output: "filters: {thumbnail: {size: 40}}\n",
+            errors: .begins(
                 "\(scratch.path)/recipes/cut.yaml: warning: thumbnail without ‘fit’ (of recipe cut) keeps "
-            ), "\(warned)")
-        try FileManager.default.removeItem(atPath: "\(scratch.path)/recipes/cut.yaml")
+            ))
+        try scratch.remove("recipes/cut.yaml")
         let unknown = try await fixture.client("recipes", "smal")
-        #expect(unknown.exit == 66)
-        #expect(unknown.errors.contains("smal: there is no such recipe in "))
+        unknown.shows(exit: 66, errors: .has("smal: there is no such recipe in "))
         #expect(unknown.errors.hasSuffix("; did you mean ‘small’?\n"))
 
         try await fixture.client(
@@ -129,30 +126,25 @@ import Testing
         let status = try await fixture.complete("trip", daemon)
         #expect(status.images.map(\.output?.file) == ["0.jpg", "1.jpg"])
         #expect(status.images.map(\.output?.width) == [40, 40])
-        let refused = try await fixture.client("submit", "0.png", "--recipe", "smal")
-        #expect(refused.exit == 65)
-        #expect(
-            refused.errors.contains(
-                "there is no recipe ‘smal’; did you mean ‘small’? [unknown-recipe]"))
-        let mixed = try await fixture.client(
-            "submit", "0.png", "--recipe", "small", "--filter", "mono")
-        #expect(mixed.exit == 64)
-        #expect(
-            mixed.errors
-                == "darkroom: --recipe has filters of its own; leave out --filter and --watermark\n"
-        )
+        try await fixture.client("submit", "0.png", "--recipe", "smal").shows(
+            exit: 65,
+            errors: .has("there is no recipe ‘smal’; did you mean ‘small’? [unknown-recipe]"))
+        try await fixture.client("submit", "0.png", "--recipe", "small", "--filter", "mono").shows(
+            exit: 64,
+            errors:
+                "darkroom: --recipe has filters of its own; leave out --filter and --watermark\n")
         // Without the daemon, with the same configuration.
-        let ran = try await fixture.client(
-            "run", "0.png", "--recipe", "small", "-o", "out", "--config", configuration, "--quiet")
-        #expect(ran.exit == 0, "\(ran)")
+        try await fixture.client(
+            "run", "0.png", "--recipe", "small", "-o", "out", "--config", configuration, "--quiet"
+        ).shows(exit: 0)
         let output = fixture.documents.url.appending(path: "out/0.jpg")
         let bytes = try Data(contentsOf: output)
         #expect(Array(bytes) == (try fixture.spool.bytes("outbox/trip/0.jpg")))
         // What a changed recipe makes is made again.
         try write("filters: {resize: 20}\noutput: jpg\n")
-        let other = try await fixture.client(
-            "run", "0.png", "--recipe", "small", "-o", "out", "--config", configuration, "--quiet")
-        #expect(other.exit == 0, "\(other)")
+        try await fixture.client(
+            "run", "0.png", "--recipe", "small", "-o", "out", "--config", configuration, "--quiet"
+        ).shows(exit: 0)
         #expect(try Data(contentsOf: output) != bytes)
         #expect(try await daemon.stop() == .exited(0))
     }
@@ -175,12 +167,12 @@ import Testing
                 == ["0-40.jpg", "0-20.jpg", "1-40.jpg", "1-20.jpg"])
         #expect(status.images.map(\.output?.width) == [40, 20, 40, 20])
         #expect(status.images.allSatisfy { $0.output?.channels == 1 })
-        let one = try await fixture.client(
-            "filter", "0.png", "--recipe", "sizes", "-o", "x.jpg", "--config", configuration)
-        #expect(one.exit == 64)
-        #expect(
-            one.errors
-                == "darkroom: --recipe sizes: it has variants, and filter writes one picture. darkroom run writes all of them\n"
+        try await fixture.client(
+            "filter", "0.png", "--recipe", "sizes", "-o", "x.jpg", "--config", configuration
+        ).shows(
+            exit: 64,
+            errors:
+                "darkroom: --recipe sizes: it has variants, and filter writes one picture. darkroom run writes all of them\n"
         )
         #expect(try await daemon.stop() == .exited(0))
     }
@@ -192,8 +184,8 @@ import Testing
         let status = try await fixture.spool.finish("x", daemon)
         #expect(status.errors?.map(\.code) == ["filters-not-allowed"])
         try fixture.write("filters: mono\nimages: [\(fixture.url("0.png"))]\n", to: "y.yaml")
-        let refused = try await fixture.client("submit", "y.yaml")
-        #expect(refused.exit == 65 && refused.errors.contains("[filters-not-allowed]"))
+        try await fixture.client("submit", "y.yaml").shows(
+            exit: 65, errors: .has("[filters-not-allowed]"))
         try drop("z")
         #expect(try Self.width(await fixture.spool.finish("z", daemon)) == 40)
         #expect(try await daemon.stop() == .exited(0))

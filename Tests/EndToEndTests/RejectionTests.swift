@@ -1,46 +1,7 @@
 import Testing
 
-/// Manifests that are refused, with all their errors and places.
+/// Manifests that are refused for their size.
 @Suite(.fewAtATime) struct RejectionTests {
-    @Test func allErrorsAreNamedWithTheirPlaces() async throws {
-        let (fixture, daemon) = try await DaemonFixture.running()
-        let manifest = """
-            {
-              "priorty": "high",
-              "images": [
-                {"name": "../escape", "source": "http://127.0.0.1/a.png"},
-                {"name": "a", "source": 7},
-                {"name": "b", "source": "http://127.0.0.1/b.png", "filters": ["sepai"]},
-                {"name": "c", "source": "x", "filters": [{"sepia": {"intensity": 2}}]},
-                {"name": "d", "from": "nobody"}
-              ]
-            }
-            """
-        try fixture.spool.drop("wrong.json", manifest)
-        let status = try await fixture.spool.finish("wrong", daemon)
-
-        #expect(status.state == .rejected)
-        #expect(status.images == [])
-        try fixture.checkOutcome(status)
-        let errors = try #require(status.errors)
-        #expect(
-            errors.map(\.code) == [
-                "unknown-key", "bad-name", "wrong-type", "unknown-filter", "out-of-range",
-                "unknown-image",
-            ])
-        #expect(
-            errors.map(\.path) == [
-                "priorty", "images[0].name", "images[1].source", "images[2].filters[0]",
-                "images[3].filters[0].sepia.intensity", "images[4].from",
-            ])
-        #expect(errors.map(\.line) == [2, 4, 5, 6, 7, 8])
-        #expect(errors[0].column == 3)
-        #expect(errors[0].suggestion == "priority")
-        #expect(errors[3].suggestion == "sepia")
-        #expect(try fixture.spool.bytes("outbox/wrong/manifest.json") == Array(manifest.utf8))
-        try await daemon.says("wrong.json rejected")
-    }
-
     @Test func limitsHold() async throws {
         let (fixture, daemon) = try await DaemonFixture.running([
             "manifests.maxBytes": "1000", "manifests.maxImages": "3",
@@ -56,11 +17,11 @@ import Testing
         #expect(try fixture.spool.bytes("tmp/large.json") == Array(large.utf8))
         try await daemon.says("large: what was submitted was moved back to tmp/large.json")
 
-        try fixture.drop("many", images: (0..<4).map { ("\($0)", fixture.url("\($0).png")) })
-        let tooMany = try await fixture.spool.finish("many", daemon)
+        let tooMany = try await fixture.finish(
+            "many", images: (0..<4).map { ("\($0)", fixture.url("\($0).png")) }, daemon)
         #expect(tooMany.errors?.map(\.code) == ["too-many-images"])
 
-        try fixture.drop("few", images: (0..<3).map { ("\($0)", fixture.url("\($0).png")) })
-        try await fixture.complete("few", daemon)
+        try await fixture.complete(
+            "few", images: (0..<3).map { ("\($0)", fixture.url("\($0).png")) }, daemon)
     }
 }

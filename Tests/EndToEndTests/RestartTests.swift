@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import Foundation
-import TestSupport
 import Testing
 
 /// A daemon that ends in the middle of a batch, and the next one that finishes it.
@@ -120,8 +119,7 @@ import Testing
         }
         // Each daemon lives a little longer than the one before.
         for life in 0..<12 {
-            let daemon = try DaemonProcess(
-                arguments: DaemonProcess.arguments(spool: fixture.spool.path))
+            let daemon = try fixture.launch()
             try await Task.sleep(for: .milliseconds(20 + life * 25))
             try await daemon.killAtOnce()
         }
@@ -139,15 +137,13 @@ import Testing
     @Test func aFinishedBatchIsLeftAlone() async throws {
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
-        try fixture.drop("done", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("done", first)
+        try await fixture.complete("done", images: [("a", fixture.url("0.png"))], first)
         #expect(try await first.stop() == .exited(0))
         let files = fixture.spool.list("outbox/done")
         let identities = try files.map { try fixture.spool.identity("outbox/done/\($0)") }
 
         let second = try await fixture.run()
-        try fixture.drop("other", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("other", second)
+        try await fixture.complete("other", images: [("a", fixture.url("0.png"))], second)
         #expect(fixture.spool.list("outbox/done") == files)
         #expect(try files.map { try fixture.spool.identity("outbox/done/\($0)") } == identities)
     }

@@ -51,9 +51,9 @@ import Testing
     @Test(arguments: ["webp", "avif", "tiff", "tif", "jxl"])
     func filterWritesIt(ending: String) async throws {
         let fixture = try RunFixture()
-        let result = try await ClientProcess.end(
-            ["filter", "small.png", "--filter", "resize=20", "-o", "r.\(ending)", "--json"],
-            folder: fixture.scratch.path)
+        let result = try await fixture.end([
+            "filter", "small.png", "--filter", "resize=20", "-o", "r.\(ending)", "--json",
+        ])
         #expect(result.exit == 0, "\(result)")
         let format = try #require(OutputFormat(word: ending))
         #expect(result.output.contains("\"format\":\"\(format.rawValue)\""))
@@ -69,14 +69,13 @@ import Testing
     private static let results = ["a.png", "b.jpg", "c.webp", "d.tif", "e.avif", "f.jpg"]
 
     private static func makeMixed(_ fixture: RunFixture) async throws {
-        try FileManager.default.makeFolder(at: fixture.url("mixed"))
+        try fixture.makeFolder("mixed")
         for name in mixed.dropLast() {
             try await fixture.darkroom(
                 "filter", "small.png", "--filter", "resize=24", "-o", "mixed/\(name)"
             ).expect(exit: 0)
         }
-        try FileManager.default.copyItem(
-            at: fixture.url("mixed/a.png"), to: fixture.url("mixed/f.jpeg"))
+        try fixture.copy("mixed/a.png", to: "mixed/f.jpeg")
     }
 
     private static func check(_ images: [ImageStatus]) {
@@ -96,20 +95,18 @@ import Testing
         let fixture = try RunFixture()
         try await Self.makeMixed(fixture)
         let kept = ["--format", "source", "--quality", "70", "--filter", "resize=12"]
-        var result = try await ClientProcess.end(
-            ["run", "mixed/", "-o", "out"] + kept, folder: fixture.scratch.path)
+        var result = try await fixture.end(["run", "mixed/", "-o", "out"] + kept)
         #expect(result.exit == 0, "\(result)")
         Self.check(try #require(try fixture.status()).images)
         try fixture.checkOutcome()
-        #expect(try await fixture.darkroom("verify", "out", "--again").exit == 0)
-        try Data(CodecSamples.gif).write(to: fixture.url("mixed/g.gif"))
-        result = try await ClientProcess.end(
-            ["run", "mixed/", "-o", "other"] + kept, folder: fixture.scratch.path)
-        #expect(result.exit == 65, "\(result)")
-        #expect(
-            result.errors.contains(
+        #expect(try await fixture.end("verify out --again").exit == 0)
+        try fixture.write(CodecSamples.gif, to: "mixed/g.gif")
+        result = try await fixture.end(["run", "mixed/", "-o", "other"] + kept)
+        result.shows(
+            exit: 65,
+            errors: .has(
                 "images[6].source: ‘format: source’: ‘g.gif’ is a GIF picture by its name, and darkroom does not write GIF; name another format, such as png or webp"
-            ), "\(result)")
+            ))
         #expect(!fixture.exists("other/a.png"))
     }
 
@@ -117,7 +114,7 @@ import Testing
     @Test func theDaemonKeepsTheFormatOfEach() async throws {
         let pictures = try RunFixture()
         try await Self.makeMixed(pictures)
-        try Data(CodecSamples.gif).write(to: pictures.url("mixed/g.gif"))
+        try pictures.write(CodecSamples.gif, to: "mixed/g.gif")
         let fixture = try DaemonFixture(pictures: 1)
         let daemon = try await fixture.run(["sources.roots": "[\(pictures.scratch.path)]"])
         try fixture.spool.drop(
@@ -156,15 +153,13 @@ import Testing
 
     @Test func filterKeepsTheFormatOfANamedFile() async throws {
         let fixture = try RunFixture()
-        try await fixture.darkroom("filter", "small.png", "-o", "x.webp").expect(exit: 0)
-        let result = try await fixture.darkroom(
-            "filter", "x.webp", "--format", "source", "-o", "y", "--json")
-        #expect(result.exit == 0 && result.output.contains("\"format\":\"webp\""), "\(result)")
-        let refused = try await fixture.darkroom("filter", "--format", "source", input: "x")
-        #expect(refused.exit == 64)
-        #expect(
-            refused.errors
-                == "darkroom: --format source is told by the name of a file, and standard input has none: write png, jpeg, webp, avif, tiff or jxl\n"
+        try await fixture.end("filter small.png -o x.webp").expect(exit: 0)
+        try await fixture.end("filter x.webp --format source -o y --json")
+            .shows(exit: 0, output: .has("\"format\":\"webp\""))
+        try await fixture.end("filter --format source", input: "x").shows(
+            exit: 64,
+            errors:
+                "darkroom: --format source is told by the name of a file, and standard input has none: write png, jpeg, webp, avif, tiff or jxl\n"
         )
     }
 }

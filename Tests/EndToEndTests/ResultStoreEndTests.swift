@@ -11,13 +11,11 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 2)
         folder = try ScratchDirectory()
-        let pictures = folder.url.appending(path: "pictures")
-        try FileManager.default.makeFolder(at: pictures)
         // A small source, which is read at once, and a large one. Neither has the bytes of the one that is downloaded, whose
         // result would be theirs.
         for (name, width, height) in [("small.png", 40, 30), ("large.png", 400, 300)] {
-            try Data(Starfield.png(width: width, height: height, seed: 2)).write(
-                to: pictures.appending(path: name))
+            try folder.write(
+                Starfield.png(width: width, height: height, seed: 2), to: "pictures/\(name)")
         }
     }
 
@@ -61,7 +59,6 @@ import Testing
 
     private func sums(_ status: Status) -> [String?] { status.images.map { $0.output?.sha256 } }
 
-    /// The files of the results.
     private var files: [URL] {
         let root = folder.url.appending(path: "r")
         let names = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String }
@@ -102,27 +99,21 @@ import Testing
             #expect(a.output == b.output)
         }
         // Outputs and results are files of their own.
-        let output = fixture.spool.root.appending(path: "outbox/two/small.png")
-        #expect(
-            try FileManager.default.attributesOfItem(atPath: output.path)[.referenceCount] as? Int
-                == 1)
+        let output = fixture.spool.path("outbox/two/small.png")
+        let attributes = try FileManager.default.attributesOfItem(atPath: output)
+        #expect(attributes[.referenceCount] as? Int == 1)
         let other = try await finish("three", daemon, ["mono"])
         #expect(stored(other) == [] && sums(other) != sums(first))
 
-        let shown = try await ClientProcess.end([
-            "show", "two", "--images", "--spool", fixture.spool.path,
-        ])
-        #expect(shown.output.contains("filtered (stored)"), "\(shown)")
+        try await fixture.client("show", "two", "--images").shows(output: .has("filtered (stored)"))
         try await eventually("the hits in the status") {
-            let status = try await ClientProcess.end(["status"], spool: fixture.spool.path)
+            let status = try await fixture.client("status")
             return status.output.contains("  results  3 of 9 copied, ") ? true : nil
         }
-        let verified = try await ClientProcess.end(
-            [
-                "verify", "two", "--again", "--set", "sources.roots=[\(folder.path)/pictures]",
-                "--set", "downloads.allowNetworks=[127.0.0.0/8]",
-            ], spool: fixture.spool.path)
-        #expect(verified.exit == 0, "\(verified)")
+        try await fixture.client(
+            "verify", "two", "--again", "--set", "sources.roots=[\(folder.path)/pictures]",
+            "--set", "downloads.allowNetworks=[127.0.0.0/8]"
+        ).shows(exit: 0)
         #expect(try await daemon.stop() == .exited(0))
 
         // After a restart, too.
@@ -136,8 +127,8 @@ import Testing
         let daemon = try await run()
         let first = try await finish("one", daemon)
         for (name, seed) in [("small.png", 8), ("large.png", 9)] {
-            try Data(Starfield.png(width: 400, height: 300, seed: UInt64(seed))).write(
-                to: folder.url.appending(path: "pictures/\(name)"))
+            try folder.write(
+                Starfield.png(width: 400, height: 300, seed: UInt64(seed)), to: "pictures/\(name)")
         }
         let second = try await finish("two", daemon)
         #expect(stored(second) == ["url"])
@@ -147,10 +138,9 @@ import Testing
 
     /// Two pictures that lie over a third one exchange their files: with them, the names of the outputs.
     @Test func whatLiesOverItExchangesItsPlace() async throws {
-        let pictures = folder.url.appending(path: "pictures")
         for (name, seed) in [("a.png", 8), ("b.png", 9)] {
-            try Data(Starfield.png(width: 90, height: 60, seed: UInt64(seed))).write(
-                to: pictures.appending(path: name))
+            try folder.write(
+                Starfield.png(width: 90, height: 60, seed: UInt64(seed)), to: "pictures/\(name)")
         }
         func finish(_ id: String, _ left: String, _ right: String) async throws -> String? {
             let layers = [("left", "west"), ("right", "east")].map { name, gravity in
@@ -186,9 +176,7 @@ import Testing
         try FileManager.default.copyItem(atPath: try DaemonProcess.program(), toPath: copy.path)
         let script = ["-c", "touch -d 2001-01-01 \"$0\"", copy.path]
         _ = try SystemProgram.run("/bin/sh", script)
-        let upgraded = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: fixture.spool.path, settings: settings),
-            program: copy.path)
+        let upgraded = try fixture.launch(settings, program: copy.path)
         try await upgraded.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
         let second = try await finish("two", upgraded)
         #expect(stored(second) == [] && sums(second) == sums(first))
@@ -243,22 +231,20 @@ import Testing
     }
 
     @Test func folderThatIsNamedMustBeUsable() async throws {
-        let (ending, output) = try await DaemonProcess.end(
-            arguments: DaemonProcess.arguments(
-                spool: fixture.spool.path,
-                settings: ["results.folder": "/proc/none", "results.maxBytes": "1MiB"]))
+        let (ending, output) = try await fixture.end([
+            "results.folder": "/proc/none", "results.maxBytes": "1MiB",
+        ])
         #expect(ending == .exited(78))
         #expect(output.contains("results.folder: /proc/none"))
     }
 
     /// By default it is beside the download cache.
     @Test func isInTheFolderOfTheCache() async throws {
-        try FileManager.default.makeFolder(at: folder.url.appending(path: "c"))
+        try folder.makeFolder("c")
         let daemon = try await fixture.run(
             ["results.maxBytes": "1MiB"], environment: ["CACHE_DIRECTORY": folder.path + "/c"])
         try await daemon.says("Results are kept in \(folder.path)/c/results, up to ")
-        try fixture.drop("one", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.complete("one", daemon)
+        try await fixture.complete("one", images: [("a", fixture.url("0.png"))], daemon)
         #expect(try await daemon.stop() == .exited(0))
         // Without that folder, there is no store.
         let missing = try await fixture.run(

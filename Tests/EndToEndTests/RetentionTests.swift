@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import Foundation
-import TestSupport
 import Testing
 
 /// What the daemon removes, and what it does not.
@@ -31,14 +30,12 @@ import Testing
         try make(fixture, "old", finished: "2020-09-13T12:26:40.000Z")
         try make(fixture, "young", finished: Clock.timestamp)
         let daemon = try await fixture.run(["retention.age": "1h"])
-        try fixture.drop("new", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("new", daemon)
+        try await fixture.complete("new", images: [("a", fixture.url("0.png"))], daemon)
         try await daemon.waitUntil("the removal") { _ in !fixture.spool.exists("outbox/old") }
         #expect(fixture.spool.list("outbox") == ["new", "young"])
-        try await daemon.waitUntil("a word of it") { $0.outputText.contains("outbox/old removed") }
+        try await daemon.says("outbox/old removed")
         // The name is free again.
-        try fixture.drop("old", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("old", daemon)
+        try await fixture.complete("old", images: [("a", fixture.url("0.png"))], daemon)
     }
 
     @Test func removesWhenAnEntryComesOfAge() async throws {
@@ -59,12 +56,9 @@ import Testing
         }
         // Several deaths, each some way into the removals, between two files of one entry.
         for _ in 0..<3 {
-            let daemon = try DaemonProcess(
-                arguments: DaemonProcess.arguments(
-                    spool: fixture.spool.path,
-                    settings: ["retention.age": "1h", "log.level": "notice"]),
+            try await fixture.die(
+                ["retention.age": "1h", "log.level": "notice"],
                 environment: ["DARKROOM_FAULT": "expired-file-removed:\(22 * 10 + 5)"])
-            #expect(try await daemon.waitForEnding() == .killed(signal: SIGKILL))
             let left = fixture.spool.list("outbox")
             #expect(left.count > 0)
             for id in left { #expect(fixture.spool.list("outbox/\(id)").count == 22) }
@@ -75,8 +69,7 @@ import Testing
         }
         let left = fixture.spool.list("outbox")
         // Without a retention nothing more is removed.
-        try fixture.drop("new", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("new", last)
+        try await fixture.complete("new", images: [("a", fixture.url("0.png"))], last)
         #expect(try await last.stop() == .exited(0))
         #expect(fixture.spool.list("outbox") == (left + ["new"]).sorted())
     }
@@ -102,7 +95,6 @@ import Testing
             .allSatisfy { daemon.outputText.contains("active/" + $0) }
         }
         #expect(fixture.spool.list("active/notes") == ["a.txt"])
-        try fixture.drop("new", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("new", daemon)
+        try await fixture.complete("new", images: [("a", fixture.url("0.png"))], daemon)
     }
 }

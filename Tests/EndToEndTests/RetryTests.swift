@@ -6,7 +6,6 @@ import Testing
 /// Downloads that do not go well at once. What the scheduler makes of them is in `SchedulerRetryTests` and
 /// `SchedulerHostTests`.
 @Suite(.fewAtATime) struct RetryTests {
-    /// Attempts follow each other quickly.
     private static let quick = ["downloads.retryDelay": "20ms"]
     /// They follow each other in an hour at most, which is as good as never.
     private static let late = ["downloads.retryDelay": "1h", "downloads.retryDelayMax": "1h"]
@@ -35,8 +34,8 @@ import Testing
             }
         }
         let daemon = try await fixture.run(Self.quick)
-        try fixture.drop("x", images: [("a", origin.url("a.png")), ("b", origin.url("a.png"))])
-        let status = try await fixture.complete("x", daemon)
+        let status = try await fixture.complete(
+            "x", images: [("a", origin.url("a.png")), ("b", origin.url("a.png"))], daemon)
         #expect(origin.requests.count == 3)
         for image in status.images {
             #expect(image.attempts == 1)

@@ -112,13 +112,10 @@ import Testing
 
         #expect(try await daemon.stop() == .exited(0))
         try fixture.expectNoSecrets(daemon, in: "outbox/x/manifest.\(form.ending)")
-        try Data(DaemonFixture.picture).write(
-            to: fixture.documents.url.appending(path: "late.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "late.png")
         daemon = try await fixture.run(["metrics.textfile": metrics])
         try fixture.spool.drop("x.retry", "")
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "ended again") {
-            $0.state.isFinal && $0.retries == 1
-        }
+        _ = try await fixture.spool.waitForRetry(1, of: "x", daemon)
         let second = try await fixture.spool.finish("x", daemon)
         #expect(second.state == .completed, "\(second.images)")
         #expect(second.manifest == first.manifest)
@@ -243,7 +240,7 @@ import Testing
             try fixture.spool.bytes("\(kept)/manifest.json")
                 == fixture.spool.bytes("outbox/x/manifest.json"))
         // A retry needs the pictures, and not that manifest.
-        try FileManager.default.removeItem(atPath: fixture.spool.path + "/outbox/x/b.png")
+        try fixture.spool.remove("outbox/x/b.png")
         try fixture.spool.drop("x.retry", "")
         _ = try await fixture.spool.waitForStatus(of: "x", daemon, "ended again") {
             $0.state == .completed && $0.retries == 1
@@ -252,21 +249,15 @@ import Testing
 
     // MARK: Another user of the group
 
-    private static let daemonUser: UInt32 = 64001
-    private static let member: UInt32 = 64002
+    private static let member = DaemonFixture.submitter
 
     /// A daemon of a user whose group may read the spool, and two answers of a member of that group, with a redacted and
     /// with a closed copy. `b` has failed in both.
     private func answersOfAMember() async throws -> (DaemonFixture, DaemonProcess) {
         let fixture = try DaemonFixture(pictures: 1)
-        let (spool, user) = (fixture.spool.path, Self.daemonUser)
-        try #require(chown(spool, user, user) == 0 && chmod(spool, 0o750) == 0)
-        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
-        let daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool), user: user)
-        try await daemon.says(" watches ")
+        let daemon = try await fixture.runAsAnotherUser(mode: 0o750)
         for folder in ["inbox", "tmp"] {
-            try #require(chmod("\(spool)/\(folder)", 0o2770) == 0)
+            try #require(chmod(fixture.spool.path(folder), 0o2770) == 0)
         }
         let url = Self.url("0.png", fixture)
         // A value of the query that is also a name cannot be replaced.
@@ -287,7 +278,7 @@ import Testing
     ) async throws -> ClientProcess.Result {
         let result = try await ClientProcess.end(
             arguments, spool: fixture.spool.path, folder: work, environment: ["TMPDIR": work],
-            user: user, group: user == nil ? nil : Self.daemonUser)
+            user: user, group: user == nil ? nil : DaemonFixture.daemonUser)
         var said = ReadableFiles()
         said.add("what it says", Array((result.output + result.errors).utf8))
         #expect(said.leaks == [], "\(arguments)")
@@ -297,7 +288,7 @@ import Testing
     /// A folder of the member's.
     private func work() throws -> ScratchDirectory {
         let work = try ScratchDirectory()
-        try #require(chown(work.path, Self.member, Self.daemonUser) == 0)
+        try #require(chown(work.path, Self.member, DaemonFixture.daemonUser) == 0)
         try #require(chmod(work.path, 0o755) == 0)
         return work
     }
@@ -308,12 +299,12 @@ import Testing
         let work = try work()
         let page = try await client(["page", "shown", "-o", "of-shown"], fixture, work.path)
         page.expect(exit: 0, output: "\(work.path)/of-shown/index.html\n")
-        let html = try String(contentsOfFile: work.path + "/of-shown/index.html", encoding: .utf8)
+        let html = try work.text("of-shown/index.html")
         #expect(html.contains("<li>sepia, intensity 1</li>"))
         #expect(html.contains("0.png?…"))
         let closed = try await client(["page", "closed", "-o", "of-closed"], fixture, work.path)
         closed.expect(exit: 0, output: "\(work.path)/of-closed/index.html\n")
-        let other = try String(contentsOfFile: work.path + "/of-closed/index.html", encoding: .utf8)
+        let other = try work.text("of-closed/index.html")
         #expect(!other.contains("<li>sepia"))
         var found = ReadableFiles()
         try found.look(in: work.path, path: "")
@@ -325,60 +316,53 @@ import Testing
     func aMemberOfTheGroupMayVerify() async throws {
         let (fixture, daemon) = try await answersOfAMember()
         let work = try work()
-        let whole = try await client(["verify", "shown"], fixture, work.path)
-        #expect(whole.exit == 0 && whole.errors == "", "\(whole)")
-        let unreadable = try await client(["verify", "closed"], fixture, work.path)
-        #expect(unreadable.exit == 65, "\(unreadable)")
-        #expect(
-            unreadable.output
-                == "manifest.json: unreadable: ./outbox/closed/manifest.json: cannot open: Permission denied\n"
+        try await client(["verify", "shown"], fixture, work.path).shows(exit: 0, errors: .nothing)
+        try await client(["verify", "closed"], fixture, work.path).shows(
+            exit: 65,
+            output:
+                "manifest.json: unreadable: ./outbox/closed/manifest.json: cannot open: Permission denied\n"
         )
         let again = ["--again", "--set", "downloads.allowNetworks=[127.0.0.0/8]"]
         let shown = try await client(["verify", "shown"] + again, fixture, work.path)
-        #expect(
-            shown.output.contains(
+        shown.shows(
+            exit: 65,
+            output: .has(
                 "a.png: fails: it cannot be made anew: the manifest beside the outputs has *** for a part of its URL; "
-                    + "only the daemon's user and root can do it"), "\(shown)")
-        #expect(shown.exit == 65)
+                    + "only the daemon's user and root can do it"))
         let closed = try await client(["verify", "closed"] + again, fixture, work.path)
-        #expect(closed.exit == 77, "\(closed)")
-        #expect(closed.errors.contains("manifest.json"), "\(closed)")
+        closed.shows(exit: 77, errors: .has("manifest.json"))
         // Nobody has asked the origin with *** in these places.
         let asked = try fixture.origin.requests()
         #expect(!asked.contains { $0.path.contains("***") } && asked.count == 4)
         for id in ["shown", "closed"] {
-            let result = try await client(["verify", id] + again, fixture, work.path, user: nil)
-            #expect(result.exit == 0 && result.errors == "", "\(result)")
+            try await client(["verify", id] + again, fixture, work.path, user: nil).shows(
+                exit: 0, errors: .nothing)
         }
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// Somebody has removed the exact manifest.
     @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
     func aRetryWithoutTheExactManifestSaysWhatToDo() async throws {
         let (fixture, daemon) = try await answersOfAMember()
         let work = try work()
-        try FileManager.default.removeItem(atPath: fixture.spool.path + "/private/shown.json")
+        try fixture.spool.remove("private/shown.json")
         let reason =
             "the copy of its manifest has *** for users, passwords and queries of URLs, and the exact one is gone from "
             + "the spool; submit the manifest again [manifest-redacted]"
-        let root = try await client(["retry", "shown"], fixture, work.path, user: nil)
-        #expect(root.exit == 1 && root.output == "")
-        #expect(root.errors == "darkroom: shown cannot be repeated: \(reason)\n")
+        try await client(["retry", "shown"], fixture, work.path, user: nil).shows(
+            exit: 1, output: .nothing,
+            errors: "darkroom: shown cannot be repeated: \(reason)\n")
         try await daemon.says(reason)
         // A member may not look into the folder.
-        let member = try await client(["retry", "shown"], fixture, work.path)
-        #expect(member.exit == 1 && member.output == "")
-        #expect(
-            member.errors.hasPrefix(
+        try await client(["retry", "shown"], fixture, work.path).shows(
+            exit: 1, output: .nothing,
+            errors: .begins(
                 "darkroom: shown was not repeated. If the exact manifest is gone from the spool, submit it again: "
-            ),
-            "\(member)")
+            ))
         let status = try #require(try fixture.spool.status(of: "shown"))
         #expect(status.retries == nil && status.state == .completedWithErrors)
         // The other one has the exact manifest in its answer.
-        try Data(DaemonFixture.picture).write(
-            to: fixture.documents.url.appending(path: "late.png"))
+        try fixture.documents.write(DaemonFixture.picture, to: "late.png")
         try await client(["retry", "closed", "--wait"], fixture, work.path).expect(
             exit: 0, output: "closed is reopened\n")
         #expect(try await daemon.stop() == .exited(0))

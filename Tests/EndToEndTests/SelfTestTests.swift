@@ -6,15 +6,13 @@ import Testing
 @Suite(.fewAtATime) struct SelfTestTests {
     @Test func passesBesideARunningDaemon() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 2)
-        try fixture.drop("before", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.finish("before", daemon)
+        try await fixture.finish("before", images: [("a", fixture.url("0.png"))], daemon)
         let folders = names(fixture)
 
         let test = try DaemonProcess(arguments: ["--self-test", fixture.spool.path, "--kills", "1"])
         try await test.waitUntil("its folder") { _ in fixture.spool.list("").contains(where: isOurs)
         }
-        try fixture.drop("meanwhile", images: [("a", fixture.url("1.png"))])
-        try await fixture.complete("meanwhile", daemon)
+        try await fixture.complete("meanwhile", images: [("a", fixture.url("1.png"))], daemon)
         let ending = try await eventually("the end of the self-test", within: .seconds(300)) {
             test.currentEnding()
         }
@@ -63,7 +61,7 @@ import Testing
             cat said
             exit 0
             """
-        let result = try await fixture.darkroom("--version", before: words)
+        let result = try await fixture.end("--version", before: words)
         #expect(
             result.output.contains("ok       a daemon works correctly without kills"), "\(result)")
         let missing = [

@@ -6,8 +6,7 @@ import Testing
     @Test func isReadyWhenTheInboxIsWatched() async throws {
         let (fixture, daemon) = try await DaemonFixture.running()
         // Dropped right after READY=1: neither the scan nor the watch may miss it.
-        try fixture.drop("first", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("first", daemon)
+        try await fixture.complete("first", images: [("a", fixture.url("0.png"))], daemon)
         #expect(daemon.notifications.lines.count { $0 == "READY=1" } == 1)
         try await daemon.waitForStatusText("Idle")
     }
@@ -32,9 +31,8 @@ import Testing
 
         try file.write("manifests: {maxImages: 2}\n")
         try await daemon.reload()
-        try fixture.drop(
-            "again", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))])
-        try await fixture.complete("again", daemon)
+        try await fixture.complete(
+            "again", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))], daemon)
     }
 
     @Test func keepsTheOldConfigurationForABadOne() async throws {
@@ -46,8 +44,7 @@ import Testing
         try await daemon.says("loud")
         try fixture.drop("two", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))])
         #expect(try await fixture.spool.finish("two", daemon).state == .rejected)
-        try fixture.drop("one", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("one", daemon)
+        try await fixture.complete("one", images: [("a", fixture.url("0.png"))], daemon)
     }
 
     @Test(.tags(.concurrency)) func reloadsInTheMiddleOfABatch() async throws {
@@ -78,8 +75,7 @@ import Testing
 
     @Test func hasNoWatchdogWhereNoneIsAskedFor() async throws {
         let (fixture, daemon) = try await DaemonFixture.running()
-        try fixture.drop("one", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("one", daemon)
+        try await fixture.complete("one", images: [("a", fixture.url("0.png"))], daemon)
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.notifications.lines.contains("WATCHDOG=1"))
     }

@@ -22,6 +22,6 @@ struct Share {
 
     /// The kinds of calls that were refused.
     func refusals() throws -> Set<Character> {
-        Set(try String(contentsOf: scratch.url.appending(path: "refusals"), encoding: .utf8))
+        Set(try scratch.text("refusals"))
     }
 }

@@ -1,5 +1,3 @@
-import DarkroomAnswer
-import DarkroomCore
 import Foundation
 import Glibc
 import TestSupport
@@ -13,20 +11,18 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 1)
         roots = try ScratchDirectory()
-        try Self.write(3, to: roots.url.appending(path: "scan.tif"))
-        try Self.write(1, to: roots.url.appending(path: "note.tif"))
-        try Data(DaemonFixture.picture).write(to: roots.url.appending(path: "photo.png"))
+        try Self.write(3, to: "scan.tif", in: roots)
+        try Self.write(1, to: "note.tif", in: roots)
+        try roots.write(DaemonFixture.picture, to: "photo.png")
     }
 
-    private static func write(_ pages: Int, to url: URL) throws {
-        try Data(TIFFMaker(pages: pages).bytes).write(to: url)
+    private static func write(_ pages: Int, to name: String, in folder: some TestFolder) throws {
+        try folder.write(TIFFMaker(pages: pages).bytes, to: name)
     }
 
     /// The gray values of the only pixel of pictures.
-    private func grays(_ files: [URL]) throws -> [UInt8] {
-        try files.map {
-            try #require(try PNGDecoder.decode(Array(Data(contentsOf: $0))).bytes.first)
-        }
+    private func grays(_ files: [String], in folder: some TestFolder) throws -> [UInt8] {
+        try files.map { try #require(try PNGDecoder.decode(folder.bytes($0)).bytes.first) }
     }
 
     private func run() async throws -> DaemonProcess {
@@ -44,8 +40,7 @@ import Testing
         try fixture.spool.drop("x.yaml", Self.manifest)
         let held = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         #expect(held.images.map(\.name) == Self.names)
-        let scan = roots.url.appending(path: "scan.tif")
-        try FileManager.default.removeItem(at: scan)
+        try roots.remove("scan.tif")
         try await daemon.killAtOnce()
         daemon = try await run()
         try fixture.spool.drop("x.release", "")
@@ -55,10 +50,8 @@ import Testing
             status.images.map { $0.error?.code }
                 == ["source-missing", "source-missing", "source-missing", nil, nil])
         // Two of the three pages come back, and another two of a file that had one.
-        try Self.write(2, to: scan)
-        try Self.write(2, to: roots.url.appending(path: "note.tif"))
-        try FileManager.default.removeItem(
-            at: fixture.spool.root.appending(path: "outbox/x/note.png"))
+        for name in ["scan.tif", "note.tif"] { try Self.write(2, to: name, in: roots) }
+        try fixture.spool.remove("outbox/x/note.png")
         _ = try await fixture.client("retry", "x", "--wait")
         status = try await fixture.spool.finish("x", daemon)
         #expect(status.retries == 1 && status.images.map(\.name) == Self.names)
@@ -68,17 +61,14 @@ import Testing
             status.images[3].warnings == [
                 "it has 2 pages: page 1 is used; pages: all uses each"
             ])
-        let outbox = fixture.spool.root.appending(path: "outbox/x")
-        #expect(
-            try grays(["scan-1.png", "scan-2.png", "note.png"].map { outbox.appending(path: $0) })
-                == [10, 20, 10])
+        let files = ["scan-1.png", "scan-2.png", "note.png"].map { "outbox/x/\($0)" }
+        #expect(try grays(files, in: fixture.spool) == [10, 20, 10])
         #expect(
             fixture.spool.list("outbox/x").contains("sources.json")
                 && fixture.spool.list("active").allSatisfy { $0.hasPrefix(".") })
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// What cannot be opened is an image that fails, and a pipe keeps nobody waiting.
     @Test func whatCannotBeOpenedFailsAsAnImage() async throws {
         #expect(mkfifo("\(roots.path)/pipe.tif", 0o600) == 0)
         let daemon = try await run()
@@ -113,15 +103,12 @@ import Testing
         let one = try await fixture.client(
             "submit", scan, "--name", "c", "--wait", "--source-page", "2")
         one.expect(exit: 0, output: "c\n")
-        let outbox = fixture.spool.root.appending(path: "outbox")
-        #expect(
-            try grays(
-                ["a/scan-3.png", "b/scan-3.png", "c/scan.png"].map { outbox.appending(path: $0) })
-                == [30, 30, 20])
+        let files = ["a/scan-3.png", "b/scan-3.png", "c/scan.png"].map { "outbox/\($0)" }
+        #expect(try grays(files, in: fixture.spool) == [30, 30, 20])
         // What the command says beforehand.
         try fixture.write(Self.manifest, to: "pages.yaml")
-        let check = try await fixture.client("check", "pages.yaml")
-        #expect(check.exit == 0 && check.output == "pages.yaml: 5 images\n", "\(check)")
+        try await fixture.client("check", "pages.yaml").shows(
+            exit: 0, output: "pages.yaml: 5 images\n")
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -141,7 +128,7 @@ import Testing
 
     private static func runFixture() throws -> RunFixture {
         let fixture = try RunFixture()
-        try write(3, to: fixture.url("scan.tif"))
+        try write(3, to: "scan.tif", in: fixture)
         try fixture.write(
             "filters: []\npages: all\nimages: [scan.tif, small.png, {name: book, source: scan.tif}]\n",
             to: "m.yaml")
@@ -157,30 +144,26 @@ import Testing
         let result = try await fixture.begin(["m.yaml", "-o", "out", "--quiet"]).result()
         #expect(result.exit == 0, "\(result)")
         #expect(try fixture.status()?.images.map(\.name) == Self.runNames)
-        #expect(
-            try grays(["scan-1.png", "scan-2.png", "book-3.png"].map { fixture.url("out/\($0)") })
-                == [10, 20, 30])
+        let files = ["scan-1.png", "scan-2.png", "book-3.png"].map { "out/\($0)" }
+        #expect(try grays(files, in: fixture) == [10, 20, 30])
         try fixture.checkOutcome(and: ["sources.json"])
         // The next run counts again.
-        try FileManager.default.removeItem(at: fixture.url("out/book-2.png"))
-        try Self.write(2, to: fixture.url("scan.tif"))
-        let next = try await fixture.begin(["m.yaml", "-o", "out", "--quiet", "--prune"]).result()
-        #expect(next.exit == 0, "\(next)")
+        try fixture.remove("out/book-2.png")
+        try Self.write(2, to: "scan.tif", in: fixture)
+        try await fixture.begin(["m.yaml", "-o", "out", "--quiet", "--prune"]).result().shows(
+            exit: 0)
         #expect(
             try fixture.status()?.images.map(\.name) == [
                 "scan-1", "scan-2", "small", "book-1", "book-2",
             ])
-        #expect(try grays([fixture.url("out/book-2.png")]) == [20])
+        #expect(try grays(["out/book-2.png"], in: fixture) == [20])
         #expect(!fixture.exists("out/book-3.png"))
-        let verified = try await fixture.darkroom("verify", "out")
-        #expect(verified.exit == 0, "\(verified)")
-        let pictures = try await fixture.darkroom(
-            "run", "scan.tif", "--pages", "all", "-o", "pictures", "--quiet")
+        try await fixture.end("verify out").shows(exit: 0)
+        let pictures = try await fixture.end("run scan.tif --pages all -o pictures --quiet")
         #expect(pictures.exit == 0, "\(pictures)")
         #expect(try fixture.status("pictures")?.images.map(\.name) == ["scan-1", "scan-2"])
     }
 
-    /// The first shard counts for all.
     @Test func shardsShareWhatOneHasCounted() async throws {
         let fixture = try Self.runFixture()
         #expect(try await fixture.begin(["m.yaml", "-o", "whole", "--quiet"]).result().exit == 0)
@@ -190,28 +173,24 @@ import Testing
             ).result()
             // Later ones find fewer pages in the file, which is their images' trouble only.
             #expect(number == 3 ? result.exit == 0 : [0, 3].contains(result.exit), "\(result)")
-            try Self.write(2, to: fixture.url("scan.tif"))
+            try Self.write(2, to: "scan.tif", in: fixture)
         }
-        try Self.write(3, to: fixture.url("scan.tif"))
+        try Self.write(3, to: "scan.tif", in: fixture)
         for number in 1...3 {
-            let result = try await fixture.begin(
-                ["m.yaml", "-o", "out", "--quiet", "--retry", "--shard", "\(number)/3"]
-            ).result()
-            #expect(result.exit == 0, "\(result)")
+            try await fixture.begin([
+                "m.yaml", "-o", "out", "--quiet", "--retry", "--shard", "\(number)/3",
+            ]).result().shows(exit: 0)
         }
-        let merged = try await fixture.darkroom("merge", "out")
-        #expect(merged.exit == 0, "\(merged)")
+        try await fixture.end("merge out").shows(exit: 0)
         #expect(try fixture.status()?.images.map(\.name) == Self.runNames)
         #expect(fixture.list("out") == fixture.list("whole"))
         #expect(try fixture.bytes("out/sources.json") == fixture.bytes("whole/sources.json"))
         for words in [["verify", "out"], ["verify", "whole", "--again"]] {
-            let verified = try await ClientProcess.end(words, folder: fixture.scratch.path)
-            #expect(verified.exit == 0, "\(verified)")
+            try await fixture.end(words).shows(exit: 0)
         }
         // Without the record, nobody knows what the images are.
-        try FileManager.default.removeItem(at: fixture.url("out/.darkroom/sources.json"))
-        let lost = try await fixture.darkroom("merge", "out")
-        #expect(lost.exit == 65 && lost.errors.contains("sources.json is gone"), "\(lost)")
+        try fixture.remove("out/.darkroom/sources.json")
+        try await fixture.end("merge out").shows(exit: 65, errors: .has("sources.json is gone"))
     }
 
     /// In the next night, the file has other pages: the first shard that is run again counts for all.
@@ -219,39 +198,33 @@ import Testing
         let fixture = try Self.runFixture()
         func night() async throws {
             for number in [2, 1, 3] {
-                let result = try await fixture.begin(
-                    ["m.yaml", "-o", "out", "--quiet", "--shard", "\(number)/3"]
-                ).result()
-                #expect(result.exit == 0, "\(result)")
+                try await fixture.begin([
+                    "m.yaml", "-o", "out", "--quiet", "--shard", "\(number)/3",
+                ]).result().shows(exit: 0)
             }
-            let merged = try await fixture.darkroom("merge", "out", "--prune")
-            #expect(merged.exit == 0, "\(merged)")
+            try await fixture.end("merge out --prune").shows(exit: 0)
         }
         try await night()
-        try Self.write(pages, to: fixture.url("scan.tif"))
+        try Self.write(pages, to: "scan.tif", in: fixture)
         try await night()
         #expect(try await fixture.begin(["m.yaml", "-o", "whole", "--quiet"]).result().exit == 0)
         #expect(try fixture.digests("out") == fixture.digests("whole"))
         #expect(fixture.list("out") == fixture.list("whole"))
         #expect(try fixture.bytes("out/sources.json") == fixture.bytes("whole/sources.json"))
-        let verified = try await fixture.darkroom("verify", "out")
-        #expect(verified.exit == 0, "\(verified)")
+        try await fixture.end("verify out").shows(exit: 0)
     }
 
-    /// Many first shards at once.
     @Test func firstShardsHaveOneRecord() async throws {
         let fixture = try Self.runFixture()
         let runs = try (1...6).map {
             try fixture.begin(["m.yaml", "-o", "out", "--quiet", "--shard", "\($0)/6"])
         }
         for run in runs {
-            let result = try await run.result()
-            #expect(result.exit == 0, "\(result)")
+            try await run.result().shows(exit: 0)
         }
         let left = fixture.list("out/.darkroom").filter { !$0.hasPrefix("shard-") }
         #expect(left == ["manifest.yaml", "plan.json", "plan.lock", "sources.json"])
-        let merged = try await fixture.darkroom("merge", "out")
-        #expect(merged.exit == 0, "\(merged)")
+        try await fixture.end("merge out").shows(exit: 0)
     }
 
     @Test func filterTakesAPage() async throws {
@@ -260,9 +233,9 @@ import Testing
             let result = try await fixture.darkroom(
                 "filter", "--source-page", "\(page)", "scan.tif", "-o", "p.png")
             result.expect(exit: 0)
-            #expect(try grays([fixture.url("p.png")]) == [UInt8(10 * page)])
+            #expect(try grays(["p.png"], in: fixture) == [UInt8(10 * page)])
         }
-        let first = try await fixture.darkroom("filter", "scan.tif", "-o", "p.png")
+        let first = try await fixture.end("filter scan.tif -o p.png")
         first.expect(
             exit: 0,
             errors: "scan.tif: warning: it has 3 pages: page 1 is used; pages: all uses each\n")
@@ -300,8 +273,7 @@ import Testing
 
     @Test(arguments: refusals) func refuses(line: CommandLineCase) async throws {
         let fixture = try Self.runFixture()
-        let result = try await ClientProcess.end(
-            line.words.split(separator: " ").map(String.init), folder: fixture.scratch.path)
+        let result = try await fixture.end(line.words)
         result.expect(exit: line.exit, errors: line.errors)
         #expect(!fixture.exists("out") && !fixture.exists("p.png"))
     }

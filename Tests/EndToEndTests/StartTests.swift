@@ -47,12 +47,11 @@ import Testing
 
     // MARK: Descriptors
 
-    /// With each limit it either works or says why not; from 3 + 48 on it works.
     @Test(arguments: 3...64) func worksOrSaysThatThereAreTooFewDescriptors(limit: Int) async throws
     {
         let spool = try SpoolFixture()
         let pictures = try ScratchDirectory()
-        try Data(DaemonFixture.picture).write(to: pictures.url.appending(path: "a.png"))
+        try pictures.write(DaemonFixture.picture, to: "a.png")
         let cache = try ScratchDirectory()
         let daemon = try DaemonProcess(
             arguments: DaemonProcess.arguments(
@@ -82,7 +81,6 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// The limit that may be raised is.
     @Test func raisesTheLimit() async throws {
         let spool = try SpoolFixture()
         let daemon = try DaemonProcess(

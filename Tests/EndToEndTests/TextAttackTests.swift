@@ -68,8 +68,8 @@ import Testing
 
     @Test func hostsThatNoNameServerKnowsFailWithTheirReason() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
-        try fixture.drop("hosts", images: [("a", "http://\(Self.marks(8100))/a.png")])
-        let status = try await fixture.spool.finish("hosts", daemon)
+        let status = try await fixture.finish(
+            "hosts", images: [("a", "http://\(Self.marks(8100))/a.png")], daemon)
         let error = try #require(try status.image("a").error)
         #expect(error.code == "bad-url" && !error.isTransient)
         #expect(error.message.contains("the host is longer than 253 letters"))

@@ -60,7 +60,7 @@ import Testing
             "v.yaml", Self.variants(fixture.url("0.png"), fixture.url("1.png")))
         let before = try await fixture.spool.finish("v", daemon)
         let path = "outbox/v/two-20.jpg"
-        try FileManager.default.removeItem(at: fixture.spool.root.appending(path: path))
+        try fixture.spool.remove(path)
         #expect(try await fixture.client("retry", "v", "--wait").exit == 3)
         let status = try await fixture.spool.finish("v", daemon)
         try fixture.checkOutcome(status)
@@ -104,8 +104,7 @@ import Testing
         )
         let fault = ["DARKROOM_FAULT": "decode=xb:segv", "SWIFT_BACKTRACE": "enable=no"]
         for _ in 0..<8 {
-            let daemon = try DaemonProcess(
-                arguments: DaemonProcess.arguments(spool: fixture.spool.path), environment: fault)
+            let daemon = try fixture.launch(environment: fault)
             if try await ended(daemon) { break }
         }
         let status = try #require(try fixture.spool.status(of: "v"))
@@ -134,15 +133,13 @@ import Testing
         try fixture.write(Self.variants("large.png", "alpha.png"), to: "v.yaml")
         try fixture.write(Self.separate("large.png", "alpha.png"), to: "s.yaml")
         for name in ["v", "s"] {
-            let result = try await fixture.darkroom("run", "\(name).yaml", "-o", name, "--quiet")
-            #expect(result.exit == 3, "\(result)")
+            try await fixture.darkroom("run", "\(name).yaml", "-o", name, "--quiet").shows(exit: 3)
             try fixture.checkOutcome(of: name)
         }
         let status = try #require(try fixture.status("v"))
         #expect(Self.results(status) == Self.results(try #require(try fixture.status("s"))))
-        let again = try await fixture.darkroom("verify", "v", "--again")
-        #expect(again.exit == 0 && again.output.hasPrefix("v: 5 outputs, "), "\(again)")
-        let check = try await fixture.darkroom("check", "v.yaml", "--sources")
+        try await fixture.end("verify v --again").shows(exit: 0, output: .begins("v: 5 outputs, "))
+        let check = try await fixture.end("check v.yaml --sources")
         // Two are cut beyond their edges.
         #expect(check.exit == 65, "\(check)")
         for name in Self.names {
@@ -153,7 +150,7 @@ import Testing
                 "run", "v.yaml", "-o", "parts", "--quiet", "--shard", shard)
             #expect([0, 3].contains(part.exit), "\(part)")
         }
-        #expect(try await fixture.darkroom("merge", "parts").exit == 3)
+        #expect(try await fixture.end("merge parts").exit == 3)
         #expect(Self.results(try #require(try fixture.status("parts"))) == Self.results(status))
     }
 }

@@ -104,8 +104,7 @@ import Testing
             "Idle; 0 batches finished since the start; 2 files in the inbox cannot be taken "
                 + "(2 picture)")
         for name in ["IMG_0001.jpg", "b.HEIC"] {
-            try FileManager.default.removeItem(
-                at: fixture.spool.root.appending(path: "inbox/\(name)"))
+            try fixture.spool.remove("inbox/\(name)")
         }
         try await daemon.waitUntil("the end of it") {
             $0.statusText == "Idle; 0 batches finished since the start"
@@ -195,7 +194,6 @@ import Testing
         return text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? .max
     }()
 
-    /// More happens than inotify keeps while the daemon does not run.
     @Test(.enabled(if: queuedEvents <= 16_384, "inotify keeps too many events here"))
     func countsWhatEventsHadMissed() async throws {
         let fixture = try DaemonFixture()
@@ -232,8 +230,7 @@ import Testing
     @Test(arguments: ["debug", "info"])
     func tellsOfEachImageForDebugging(level: String) async throws {
         let (fixture, daemon) = try await DaemonFixture.running(["log.level": level])
-        try fixture.drop("x", images: [("a", fixture.url("0.png"))])
-        try await fixture.complete("x", daemon)
+        try await fixture.complete("x", images: [("a", fixture.url("0.png"))], daemon)
         #expect(try await daemon.stop() == .exited(0))
         let lines = daemon.outputText.split(separator: "\n")
         #expect(
@@ -249,10 +246,10 @@ import Testing
         let daemon = try await fixture.run([
             "metrics.textfile": folder.path + "/darkroom.prom", "metrics.interval": "1s",
         ])
-        try await daemon.waitUntil("the failure") { $0.outputText.contains("cannot be written: ") }
+        try await daemon.says("cannot be written: ")
         try FileManager.default.makeFolder(at: folder)
         try await daemon.waitUntil("the metrics") { _ in
-            FileManager.default.fileExists(atPath: folder.path + "/darkroom.prom")
+            folder.exists("darkroom.prom")
         }
         #expect(daemon.outputText.components(separatedBy: "cannot be written: ").count == 2)
     }

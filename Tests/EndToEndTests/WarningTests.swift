@@ -24,7 +24,7 @@ import Testing
     init() throws {
         fixture = try RunFixture()
         for (name, bytes) in Self.pictures() {
-            try Data(bytes).write(to: fixture.url(name))
+            try fixture.write(bytes, to: name)
         }
         try fixture.write(Self.manifest, to: "m.yaml")
     }
@@ -74,21 +74,18 @@ import Testing
 
     @Test(arguments: filters) func filterPrintsThem(line: Line) async throws {
         let words = line.words.split(separator: " ").map(String.init)
-        try await ClientProcess.end(words, folder: fixture.scratch.path)
-            .replacing(fixture.scratch.path).expect(
-                exit: line.exit, output: line.output, errors: line.errors)
+        try await fixture.end(words).expect(
+            exit: line.exit, output: line.output, errors: line.errors)
         #expect(fixture.exists("r") == (line.exit == 0))
         // Into a pipe, too.
         let before = "exec >p"
-        try await ClientProcess.end(
-            words.map { $0 == "r" ? "-" : $0 }, folder: fixture.scratch.path, before: before
-        ).replacing(fixture.scratch.path).expect(exit: line.exit, errors: line.errors)
+        try await fixture.end(words.map { $0 == "r" ? "-" : $0 }, before: before).expect(
+            exit: line.exit, errors: line.errors)
         #expect(try fixture.bytes("p").isEmpty == (line.exit != 0))
     }
 
     @Test func filterSaysInJSONWhichPictureHasThem() async throws {
-        let result = try await fixture.darkroom(
-            "filter", "odder.jpg", "--watermark", "odd.jpg", "-o", "r", "--json")
+        let result = try await fixture.end("filter odder.jpg --watermark odd.jpg -o r --json")
         #expect(result.exit == 0)
         let object = try jsonObject(result.output.utf8)
         let warnings = try #require(object["warnings"] as? [[String: String]])
@@ -100,12 +97,10 @@ import Testing
             ])
     }
 
-    /// Damage makes a warning only with `keep`, and `strict` refuses that too.
     @Test func strictWinsOverKeep() async throws {
-        let kept = try await fixture.darkroom("filter", "cut.jpg", "--damaged", "keep", "-o", "r")
-        #expect(kept.exit == 0 && kept.errors.hasPrefix("cut.jpg: warning: "), "\(kept)")
-        let refused = try await fixture.darkroom(
-            "filter", "cut.jpg", "--damaged", "keep", "--strict", "-o", "r2")
+        try await fixture.end("filter cut.jpg --damaged keep -o r").shows(
+            exit: 0, errors: .begins("cut.jpg: warning: "))
+        let refused = try await fixture.end("filter cut.jpg --damaged keep --strict -o r2")
         #expect(refused.exit == 3 && !fixture.exists("r2"), "\(refused)")
         #expect(
             refused.errors.hasPrefix("darkroom: cut.jpg: a warning is an error here (strict): ")
@@ -113,19 +108,19 @@ import Testing
     }
 
     @Test func aRunCountsAndShowListsThem() async throws {
-        let run = try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet")
+        let run = try await fixture.end("run m.yaml -o out --quiet")
         #expect(run.exit == 3)
         try fixture.checkOutcome()
         let status = try #require(try fixture.status())
         #expect(status.counts.warnings == 2)
-        let again = try await fixture.darkroom("run", "m.yaml", "-o", "out")
+        let again = try await fixture.end("run m.yaml -o out")
         #expect(
             again.output
                 == "m: completed with errors, 3 of 4 images done, 2 with warnings, 1 failed; nothing to do\n"
         )
-        let json = try await fixture.darkroom("run", "m.yaml", "-o", "out", "--json")
+        let json = try await fixture.end("run m.yaml -o out --json")
         #expect(json.output.contains(#""total":4,"warnings":2}"#), "\(json)")
-        let shown = try await fixture.darkroom("show", "out/", "--warnings")
+        let shown = try await fixture.end("show out/ --warnings")
         #expect(
             shown.output.contains("\n  images    3 of 4 done, 2 with warnings, 1 failed\n"),
             "\(shown)")
@@ -140,28 +135,23 @@ import Testing
 
                 """), "\(shown)")
         #expect(
-            try await fixture.darkroom("show", "out/").output.hasSuffix(
+            try await fixture.end("show out/").output.hasSuffix(
                 "\nWarnings: darkroom show out --warnings\n"))
-        let listed = try await fixture.darkroom("show", "out/", "--warnings", "--json")
+        let listed = try await fixture.end("show out/ --warnings --json")
         let object = try jsonObject(listed.output.utf8)
         let images = try #require(object["images"] as? [[String: Any]])
         #expect(images.map { $0["name"] as? String } == ["odd", "odder"])
         for other in ["--images", "--failed"] {
-            let both = try await fixture.darkroom("show", "out/", "--warnings", other)
-            #expect(
-                both.exit == 64
-                    && both.errors.hasPrefix(
-                        "Error: \(other) and --warnings cannot be used together\n"),
-                "\(both)")
+            try await fixture.darkroom("show", "out/", "--warnings", other).shows(
+                exit: 64,
+                errors: .begins("Error: \(other) and --warnings cannot be used together\n"))
         }
-        #expect(try await fixture.darkroom("verify", "out").exit == 0)
+        #expect(try await fixture.end("verify out").exit == 0)
     }
 
     /// A page marks each picture, and its head counts them.
     @Test func thePageMarksThem() async throws {
-        let run = try await fixture.darkroom(
-            "run", "m.yaml", "-o", "out", "--quiet", "--page-dir", "page")
-        #expect(run.exit == 3, "\(run)")
+        try await fixture.end("run m.yaml -o out --quiet --page-dir page").shows(exit: 3)
         let page = String(decoding: try fixture.bytes("page/index.html"), as: UTF8.self)
         #expect(page.contains("4 images: 3 filtered and 1 failed; 2 with warnings"))
         func count(_ text: String) -> Int { page.components(separatedBy: text).count - 1 }
@@ -178,15 +168,12 @@ import Testing
     ])
     func aKilledRunCountsThemOnce(point: FaultPoint) async throws {
         let command = ["m.yaml", "-o", "out", "--quiet"]
-        let killed = try await fixture.begin(
-            command, environment: [FaultPoint.variable: point.rawValue]
-        ).result()
-        #expect(killed.exit == 137, "\(killed)")
+        try await fixture.begin(command, environment: point.environment).result().shows(exit: 137)
         #expect(try await fixture.begin(command).result().exit == 3)
         try fixture.checkOutcome()
         #expect(try fixture.status()?.counts.warnings == 2)
         // A retry keeps what was filtered; an output that is gone is made again, with its warning.
-        try FileManager.default.removeItem(at: fixture.url("out/odd.png"))
+        try fixture.remove("out/odd.png")
         #expect(try await fixture.begin(command + ["--retry"]).result().exit == 3)
         try fixture.checkOutcome()
         #expect(try fixture.status()?.counts.warnings == 2)
@@ -204,25 +191,24 @@ import Testing
                 let file = "out/.darkroom/\(shard)/status.json"
                 var status = try #require(Status(decoding: try fixture.bytes(file)))
                 status.counts.warnings = nil
-                try Data(status.encoded()).write(to: fixture.url(file))
+                try fixture.write(status.encoded(), to: file)
             }
         }
-        let merged = try await fixture.darkroom("merge", "out")
+        let merged = try await fixture.end("merge out")
         #expect(merged.exit == 3, "\(merged)")
         #expect(merged.output.contains(", 2 with warnings") == !isOlder, "\(merged)")
         #expect(try fixture.status()?.counts.warnings == (isOlder ? nil : 2))
-        #expect(try await fixture.darkroom("verify", "out").exit == 0)
-        #expect(
-            try await fixture.darkroom("show", "out/").output.contains("done, 2 with warnings"))
+        #expect(try await fixture.end("verify out").exit == 0)
+        #expect(try await fixture.end("show out/").output.contains("done, 2 with warnings"))
     }
 
     /// A number that is not that of the images is found.
     @Test func verifyFindsAWrongNumber() async throws {
-        _ = try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet")
+        _ = try await fixture.end("run m.yaml -o out --quiet")
         var status = try #require(try fixture.status())
         status.counts.warnings = 1
-        try Data(status.encoded()).write(to: fixture.url("out/status.json"))
-        let result = try await fixture.darkroom("verify", "out")
+        try fixture.write(status.encoded(), to: "out/status.json")
+        let result = try await fixture.end("verify out")
         #expect(result.exit != 0, "\(result)")
         let text = result.output + result.errors
         #expect(text.contains("its counts are not those of its images"), "\(result)")
@@ -230,7 +216,6 @@ import Testing
 
     // MARK: Strict
 
-    /// The manifest, and which of its images fail.
     static let strict: [(text: String, failed: [String])] = [
         ("images: [odd.jpg, small.png]", []),
         ("strict: true\nimages: [odd.jpg, small.png]", ["odd"]),
@@ -250,7 +235,7 @@ import Testing
 
     @Test(arguments: strict) func strictMakesThemFail(text: String, failed: [String]) async throws {
         try fixture.write(text, to: "s.yaml")
-        let result = try await fixture.darkroom("run", "s.yaml", "-o", "out", "--quiet")
+        let result = try await fixture.end("run s.yaml -o out --quiet")
         #expect(result.exit == (failed.isEmpty ? 0 : 3), "\(result)")
         try fixture.checkOutcome()
         let status = try #require(try fixture.status())
@@ -272,15 +257,13 @@ import Testing
     }
 
     @Test func aRunIsStrictByItsOption() async throws {
-        let result = try await fixture.darkroom(
-            "run", "odd.jpg", "small.png", "--strict", "-o", "out", "--quiet")
-        #expect(result.exit == 3)
-        #expect(
-            result.errors.hasPrefix(
+        try await fixture.end("run odd.jpg small.png --strict -o out --quiet").shows(
+            exit: 3,
+            errors: .begins(
                 "darkroom: odd: ./odd.jpg: a warning is an error here (strict): \(Self.noEnd) [picture-warning]\ndarkroom: First correct the cause."
-            ), "\(result)")
+            ))
         #expect(fixture.exists("out/small.png") && !fixture.exists("out/odd.png"))
-        let made = try await fixture.darkroom("make", "odd.jpg", "--strict", "-o", "made.yaml")
+        let made = try await fixture.end("make odd.jpg --strict -o made.yaml")
         #expect(made.exit == 0)
         let text = String(decoding: try fixture.bytes("made.yaml"), as: UTF8.self)
         #expect(text.split(separator: "\n").contains("strict: true"), "\(text)")
@@ -314,9 +297,8 @@ import Testing
             errors:
                 "darkroom: strict has ended: 1 of 2 images failed. darkroom show strict tells more.\n"
         )
-        let json = try await fixture.client(
-            "submit", "odd.jpg", "--name", "one", "--wait", "--json")
-        #expect(json.exit == 0 && json.output.contains(#""total":1,"warnings":1}"#), "\(json)")
+        try await fixture.client("submit", "odd.jpg", "--name", "one", "--wait", "--json").shows(
+            exit: 0, output: .has(#""total":1,"warnings":1}"#))
         let watched = try await fixture.client(
             "submit", "odd.jpg", "--name", "seen", "--watch", "--progress", "none")
         #expect(
@@ -352,11 +334,8 @@ import Testing
               good: \(fixture.documents.path)/0.png
 
             """)
-        let dying = try DaemonProcess(
-            arguments: DaemonProcess.arguments(
-                spool: fixture.spool.path, settings: fixture.readsDocuments),
-            environment: ["DARKROOM_FAULT": point.rawValue])
-        #expect(try await dying.waitForEnding() == .killed(signal: SIGKILL))
+        try await fixture.die(
+            fixture.readsDocuments, environment: ["DARKROOM_FAULT": point.rawValue])
         let daemon = try await fixture.run(fixture.readsDocuments)
         let status = try await fixture.complete("x", daemon)
         #expect(status.counts.warnings == 2)
@@ -385,17 +364,17 @@ import Testing
         #expect(status.counts.failed == failed && status.counts.warnings == 1 - failed)
         #expect(status.images[1].error?.code == (failed == 0 ? nil : "picture-warning"))
         // Without the daemon.
-        let ran = try await fixture.client(
+        try await fixture.client(
             "run", "0.png", "odd.jpg", "--recipe", "exact", "-o", "out", "--config", configuration,
-            "--quiet")
-        #expect(ran.exit == submitted.exit, "\(ran)")
+            "--quiet"
+        ).shows(exit: submitted.exit)
         #expect(try await daemon.stop() == .exited(0))
     }
 
     private static func daemonFixture() throws -> DaemonFixture {
         let fixture = try DaemonFixture(pictures: 1)
         for (name, bytes) in pictures() {
-            try Data(bytes).write(to: fixture.documents.url.appending(path: name))
+            try fixture.documents.write(bytes, to: name)
         }
         return fixture
     }

@@ -14,21 +14,18 @@ import Testing
         try fixture.write(
             "images: [small.png, gray.png, {source: large.png, filters: [sepia]}]\n", to: "m.yaml")
         for _ in 0..<2 {
-            try await fixture.darkroom(
-                "run", "m.yaml", "-o", "out", "--quiet", environment: share.environment
-            ).expect(exit: 0)
+            try await fixture.end("run m.yaml -o out --quiet", environment: share.environment)
+                .expect(exit: 0)
             #expect(try fixture.status()?.counts.filtered == 3)
-            let page = try await fixture.darkroom("page", "out", environment: share.environment)
+            let page = try await fixture.end("page out", environment: share.environment)
             #expect(page.exit == 0, "\(page)")
             #expect(fixture.exists("out-page/index.html"))
-            try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
+            try fixture.remove("out/gray.png")
         }
-        let again = try await fixture.darkroom(
-            "run", "m.yaml", "-o", "out", "--quiet", environment: share.environment)
-        #expect(again.exit == 0)
+        try await fixture.end("run m.yaml -o out --quiet", environment: share.environment).shows(
+            exit: 0)
         #expect(fixture.list("out/.darkroom") == ["active", "attempts", "lock", "plan.json"])
-        let check = try await fixture.darkroom("verify", "out", environment: share.environment)
-        #expect(check.exit == 0, "\(check)")
+        try await fixture.end("verify out", environment: share.environment).shows(exit: 0)
         #expect(try share.refusals().isSuperset(of: ["r", "h"]))
     }
 
@@ -44,12 +41,9 @@ import Testing
                 environment: share.environment)
         }
         for run in runs {
-            let result = try await run.result()
-            #expect(result.exit == 0, "\(result)")
+            try await run.result().shows(exit: 0)
         }
-        let merged = try await fixture.darkroom(
-            "merge", "out", environment: share.environment)
-        #expect(merged.exit == 0, "\(merged)")
+        try await fixture.end("merge out", environment: share.environment).shows(exit: 0)
         #expect(try fixture.status()?.counts.filtered == 5)
         #expect(
             fixture.list("out/.darkroom").filter { $0.hasPrefix("plan") }
@@ -59,18 +53,15 @@ import Testing
             "images: [small.png, gray.png, large.png, {source: deep.png, filters: flip}]\n",
             to: "m.yaml")
         for number in 1...4 {
-            let result = try await fixture.begin(
+            try await fixture.begin(
                 ["m.yaml", "-o", "out", "--quiet", "--shard", "\(number)/4"],
                 environment: share.environment
-            ).result()
-            #expect(result.exit == 0, "\(result)")
+            ).result().shows(exit: 0)
         }
-        let next = try await fixture.darkroom(
-            "merge", "out", "--prune", environment: share.environment)
-        #expect(next.exit == 0 && next.output.contains("1 output removed"), "\(next)")
+        try await fixture.end("merge out --prune", environment: share.environment).shows(
+            exit: 0, output: .has("1 output removed"))
         #expect(try fixture.status()?.counts.filtered == 4)
-        let check = try await fixture.darkroom("verify", "out", environment: share.environment)
-        #expect(check.exit == 0, "\(check)")
+        try await fixture.end("verify out", environment: share.environment).shows(exit: 0)
     }
 
     @Test(arguments: kinds) func filter(kind: String) async throws {
@@ -78,13 +69,11 @@ import Testing
         let before = fixture.list(".")
         let share = try Share(refuses: kind)
         for _ in 0..<2 {
-            let result = try await fixture.darkroom(
-                "filter", "large.png", "--filter", "flip", "-o", "result.png",
-                environment: share.environment)
+            let result = try await fixture.end(
+                "filter large.png --filter flip -o result.png", environment: share.environment)
             result.expect(exit: 0)
         }
-        let plain = try await fixture.darkroom(
-            "filter", "large.png", "--filter", "flip", "-o", "plain.png")
+        let plain = try await fixture.end("filter large.png --filter flip -o plain.png")
         #expect(plain.exit == 0)
         #expect(try fixture.bytes("result.png") == fixture.bytes("plain.png"))
         #expect(fixture.list(".") == (before + ["plain.png", "result.png"]).sorted())
@@ -105,9 +94,9 @@ import Testing
             ).expect(exit: 0, output: "\(name)\n")
             try await fixture.complete(name, daemon)
         }
-        let removed = try await ClientProcess.end(
-            ["remove", "named"], spool: fixture.spool.path, environment: share.environment)
-        #expect(removed.exit == 0, "\(removed)")
+        try await ClientProcess.end(
+            ["remove", "named"], spool: fixture.spool.path, environment: share.environment
+        ).shows(exit: 0)
         try await eventually("nothing is left", context: { daemon.describe() }) {
             ["tmp", "inbox", "active"].allSatisfy { fixture.spool.list($0) == [] } ? true : nil
         }
@@ -119,8 +108,7 @@ import Testing
     @Test func tellsOfAnEmptyPlan() async throws {
         let fixture = try RunFixture()
         try fixture.write("", to: "out/.darkroom/plan.json")
-        let result = try await fixture.darkroom(
-            "run", "small.png", "-o", "out", "--quiet", "--shard", "1/2")
+        let result = try await fixture.end("run small.png -o out --quiet --shard 1/2")
         #expect(result.exit != 0)
         #expect(result.errors.contains("plan.json"), "\(result)")
     }
@@ -130,17 +118,13 @@ import Testing
         let fixture = try RunFixture()
         let share = try Share(refuses: "n")
         let words = ["run", "small.png", "-o", "out", "--quiet"]
-        let first = try await ClientProcess.end(words, folder: fixture.scratch.path)
-        #expect(first.exit == 0)
+        try await fixture.end(words).shows(exit: 0)
         let id = try #require(try fixture.status()?.id)
         // As if a helper of the run still had a file of its batch open.
         try fixture.write("", to: "out/.darkroom/active/.retry-\(id)/.nfs0000000000abcdef00000001")
         try fixture.write("", to: "out/.darkroom/active/.retry-\(id)/other")
-        try await ClientProcess.end(
-            words, folder: fixture.scratch.path, environment: share.environment
-        ).expect(exit: 0)
+        try await fixture.end(words, environment: share.environment).expect(exit: 0)
         #expect(try share.refusals() == ["n"])
-        let check = try await fixture.darkroom("verify", "out")
-        #expect(check.exit == 0, "\(check)")
+        try await fixture.end("verify out").shows(exit: 0)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// A file system of a few megabytes in memory, mounted for one test. Only root may mount.
-package final class SmallDisk: Sendable {
+package final class SmallDisk: TestFolder {
     package let root: URL
     private let scratch: ScratchDirectory
 

@@ -2,11 +2,9 @@ import DarkroomAnswer
 import Foundation
 
 /// A spool in a folder of its own, seen from outside: manifests go in, status and pictures come out.
-package final class SpoolFixture: Sendable {
+package final class SpoolFixture: TestFolder {
     package let root: URL
     private let scratch: ScratchDirectory?
-
-    package var path: String { root.path }
 
     /// Makes an empty folder for the spool; the daemon makes what is in it.
     package init() throws {
@@ -24,9 +22,7 @@ package final class SpoolFixture: Sendable {
 
     /// Makes `tmp` and `inbox` where no daemon has yet done so.
     package func makeFolders() throws {
-        for name in ["tmp", "inbox"] {
-            try FileManager.default.makeFolder(at: root.appending(path: name))
-        }
+        for name in ["tmp", "inbox"] { try makeFolder(name) }
     }
 
     // MARK: Manifests in
@@ -89,6 +85,15 @@ package final class SpoolFixture: Sendable {
         try await waitForStatus(of: id, daemon, "\(state)") { $0.state == state }
     }
 
+    /// Waits until the batch has ended after so many retries, and returns that status.
+    package func waitForRetry(
+        _ number: Int, of id: String, _ daemon: DaemonProcess
+    ) async throws -> Status {
+        try await waitForStatus(of: id, daemon, "ended again") {
+            $0.state.isFinal && $0.retries == number
+        }
+    }
+
     /// Waits until so many images of the batch are filtered, and returns that status.
     package func waitForStatus(
         of id: String, _ daemon: DaemonProcess, filtered count: Int
@@ -111,21 +116,6 @@ package final class SpoolFixture: Sendable {
                 ? nil : true
         }
         return status
-    }
-
-    /// The names in a folder of the spool, sorted; empty if there is no such folder.
-    package func list(_ folder: String) -> [String] {
-        let names = try? FileManager.default.contentsOfDirectory(
-            atPath: root.appending(path: folder).path)
-        return (names ?? []).sorted()
-    }
-
-    package func bytes(_ file: String) throws -> [UInt8] {
-        Array(try Data(contentsOf: root.appending(path: file)))
-    }
-
-    package func exists(_ file: String) -> Bool {
-        FileManager.default.fileExists(atPath: root.appending(path: file).path)
     }
 
     /// What tells one writing of a file from another: a file written again differs in it.

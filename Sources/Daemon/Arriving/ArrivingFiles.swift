@@ -198,7 +198,6 @@ struct ArrivingFiles<Name: ArrivingName> {
         return first
     }
 
-    /// The files that must be looked at by now.
     func toBeLookedAt(settle: UInt64, now: UInt64) -> [Name] {
         entries.filter { due($0.value, settle).map { $0 <= now } ?? false }.map(\.key).sorted()
     }

@@ -5,7 +5,6 @@ import Glibc
 package enum FolderEvent<Name: Hashable & Sendable>: Sendable, Equatable {
     /// Renamed into the folder, or to another name: by the rule for submitters it is complete.
     case moved(Name)
-    /// A file that was open for writing was closed.
     case closed(Name)
     /// Something was created: a file, which is still empty and will be closed, or a link or a folder, which is never
     /// closed.

@@ -7,7 +7,6 @@ import SystemPackage
 final class Inotify: Sendable {
     private let descriptor: Descriptor
 
-    /// - Parameter path: what is to be watched, for the error.
     init(for path: String) throws(FileError) {
         do {
             descriptor = Descriptor(

@@ -17,7 +17,6 @@ final class FolderTreeWatch {
     private let source: any DispatchSourceRead
     private let records: TreeRecords
 
-    /// - Parameter handler: runs on `queue` with the events of each read.
     init(
         queue: DispatchQueue, handler: @escaping @Sendable ([FolderTreeEvent]) -> Void
     ) throws(FileError) {

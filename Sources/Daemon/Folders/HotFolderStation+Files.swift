@@ -10,7 +10,6 @@ struct HotListing {
     let device: UInt64
     /// Whether every folder could be listed.
     var isWhole = true
-    /// The identities of all pictures.
     var identities: Set<ByteString> = []
     /// The pictures that are not taken yet, and the other files that are not taken.
     var pictures: Set<RelativePath> = []
@@ -24,7 +23,6 @@ extension HotFolderStation {
     /// Folders that are deeper are not listed.
     private static let depth = 32
 
-    /// Lists a folder and those beneath it.
     func list(_ folder: Directory, at path: RelativePath, _ listing: inout HotListing) {
         let names: [FileName]
         do throws(FileError) {
@@ -89,7 +87,6 @@ extension HotFolderStation {
         list(folder, at: path, &listing)
     }
 
-    /// Lists a folder that has appeared.
     func listNew(_ path: RelativePath, _ folders: inout OpenFolders) {
         guard let seen, let parent = folders.open(path.folder), !isPassedOver(path),
             let information = try? parent.information(of: path.name), information.isFolder
@@ -225,7 +222,6 @@ extension HotFolderStation {
         Self.isNotYet(path.name) || settings.ignored.contains(path)
     }
 
-    /// Whether a name means that the file is not for Darkroom, or not yet.
     private static func isNotYet(_ name: FileName) -> Bool {
         name.bytes.first == UInt8(ascii: ".")
             || SkipReason.Mark.allCases.contains { $0 != .dot && name.hasSuffix($0.rawValue) }

@@ -4,7 +4,6 @@ import DarkroomManifest
 import DarkroomSpool
 import Synchronization
 
-/// The report of a folder, for folders.json.
 extension HotFolderStation {
     /// Reports the present state soon. This may be called often: to describe many files takes a while.
     func publish() {

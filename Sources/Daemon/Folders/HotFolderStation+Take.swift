@@ -12,7 +12,6 @@ extension HotFolderStation {
     /// A batch is submitted when it has so many bytes. All its pictures are in the spool twice.
     private static let mostBytes = 1 << 30
 
-    /// The pictures that were copied for a batch.
     private struct Group {
         let copies: Directory
         let name: String
@@ -25,7 +24,6 @@ extension HotFolderStation {
         var bytes = 0
     }
 
-    /// Why a picture cannot be copied.
     struct Copying: Error {
         enum Side { case picture, spool }
 

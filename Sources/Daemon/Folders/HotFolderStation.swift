@@ -80,7 +80,6 @@ final class HotFolderStation: @unchecked Sendable {
     var since = Clock.timestamp
     /// nil until they could be read.
     var records: Records?
-    /// The folder at the last look.
     var seen: FolderIdentity?
     /// Whether its pictures were taken from another folder at the same path, as the last listing has it.
     var isOther = false

@@ -25,7 +25,6 @@ struct ControlFileQueue {
     /// `Arrivals` stay in the folder for the next scan.
     private var known: [FileName: UInt32?] = [:]
     private var ofOwner: [UInt32?: Int] = [:]
-    /// Whether there was no room for a name.
     private var isOverfull = false
 
     /// Adds a name unless it is known. An urgent file has a target in work: it is examined before the others, and there
@@ -53,7 +52,6 @@ struct ControlFileQueue {
     /// Whether there may be a file to examine.
     var hasNext: Bool { !urgent.isEmpty || !arrived.isEmpty }
 
-    /// The next file to examine.
     mutating func next() -> FileName? {
         // A file that was handled out of its turn is not known any more.
         while let name = (urgent.next() ?? arrived.next())?.name {

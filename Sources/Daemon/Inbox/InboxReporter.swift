@@ -7,10 +7,8 @@ import Glibc
 /// What the intake remembers for `spool/inbox.json` and for the number of missed events. A value without files or
 /// queues; it is used on the intake's queue only.
 struct InboxReporter {
-    /// When the last scan of the inbox took place.
     var lastScan: String?
 
-    /// The report that was written last.
     private(set) var last: InboxReport?
     /// For each listed file, why it is there and since when.
     private var known: [FileName: (reason: InboxReason, since: String)] = [:]

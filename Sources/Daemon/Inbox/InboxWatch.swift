@@ -66,10 +66,8 @@ package final class InboxWatch {
     }
 }
 
-/// What the records of inotify say about the inbox.
 final class InboxRecords: Sendable {
     private let inotify: Inotify
-    /// The watch on the parent of the watched folder. The name of the watched folder is `folder`.
     private let parentWatch: CInt
     private let folder: FileName
 

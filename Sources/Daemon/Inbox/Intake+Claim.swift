@@ -135,7 +135,6 @@ extension Intake {
         for batch in outcome.batches { accept(batch) }
     }
 
-    /// Takes a batch into work, together with its control files.
     func accept(_ prepared: PreparedBatch) {
         let requests = requests(for: prepared)
         for request in requests { controlFiles.take(request.file) }

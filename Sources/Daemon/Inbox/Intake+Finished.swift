@@ -10,7 +10,6 @@ struct FinishedCommands {
     var removing: [UInt32: Int] = [:]
 }
 
-/// Commands to finished batches.
 extension Intake {
     /// How many finished batches are resumed at once, and how many are removed at once, for one user. Further ones wait.
     private static let atOnce = 256

@@ -51,7 +51,6 @@ package final class Intake: @unchecked Sendable {
     var inHand = FinishedCommands()
     var large = Arrivals()
     var largeInHand: FileName?
-    /// The queue on which large manifests are taken.
     let largeManifests = DispatchQueue(label: "darkroom.intake.large", qos: .userInitiated)
     /// What the spool has refused. Nothing more is claimed until the spool accepts it.
     var refusals = IntakeRefusals()
@@ -86,7 +85,6 @@ package final class Intake: @unchecked Sendable {
         self.time = time
     }
 
-    /// The present settings.
     var settings: IntakeSettings { currentSettings.withLock { $0 } }
 
     func update(_ settings: IntakeSettings) {

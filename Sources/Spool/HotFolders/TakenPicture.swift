@@ -4,7 +4,7 @@ import Glibc
 
 /// Which folder is at a path. Both numbers change when another file system is mounted there; the device may change when
 /// the same one is mounted again.
-package struct FolderIdentity: Sendable, Equatable {
+package struct FolderIdentity: Sendable, Hashable {
     package var device: UInt64
     package var inode: UInt64
 

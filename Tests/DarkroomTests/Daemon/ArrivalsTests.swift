@@ -82,7 +82,6 @@ import Testing
         #expect(!names.arrivals.hasLeft(where: hasRoom))
     }
 
-    /// Whoever foresees another's name and drops a file of it does not have it wait in its own turn.
     @Test func aNameWaitsTheTurnOfItsOwner() {
         let names = Names()
         for name in ["a", "b", "job", "c"] as [FileName] {

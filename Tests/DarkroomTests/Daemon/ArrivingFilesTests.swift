@@ -23,7 +23,6 @@ import Testing
         Files(writers: writers, openCapacity: open, capacity: capacity)
     }
 
-    /// A file that was changed at a time.
     private static func file(_ time: Int) -> FileIdentity {
         var information = stat()
         information.st_size = 1

@@ -12,7 +12,7 @@ import Testing
         let scratch = try ScratchDirectory()
         var environment: [String: String] = [:]
         if let headers {
-            try headers.write(toFile: scratch.path + "/headers", atomically: false, encoding: .utf8)
+            try scratch.write(headers, to: "headers")
             environment["CREDENTIALS_DIRECTORY"] = scratch.path
         }
         let empty = scratch.path + "/empty.yaml"

@@ -28,16 +28,6 @@ import Testing
         }
     }
 
-    @Test func hasDefaultsForEverything() throws {
-        let configuration = try loader().load()
-        #expect(configuration.spool == "/var/spool/darkroom")
-        #expect(configuration.downloadConcurrency == 16)
-        #expect(configuration.downloads.maxBytes == 256 << 20)
-        #expect(configuration.defaultFilters == [.sepia(intensity: 0.8)])
-        #expect(configuration.sourceRoots == [])
-        #expect(configuration.durability == .full)
-    }
-
     @Test func takesTheCommandLineBeforeTheEnvironmentBeforeTheFile() throws {
         let file = "downloads: {concurrency: 1, maxBytes: 1KiB, redirects: 1}"
         let environment = [

@@ -15,11 +15,10 @@ import Testing
     init() throws {
         scratch = try ScratchDirectory()
         for name in ["recipes", "spool", "scans", "scans/deep"] {
-            try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
+            try scratch.makeFolder(name)
         }
         for name in ["web", "archive"] {
-            try "filters: mono\n".write(
-                toFile: "\(scratch.path)/recipes/\(name).yaml", atomically: false, encoding: .utf8)
+            try scratch.write("filters: mono\n", to: "recipes/\(name).yaml")
         }
     }
 
@@ -240,10 +239,9 @@ import Testing
 
     /// What a recipe delivers must not be taken again either, whatever link leads there.
     @Test func aRecipeDeliversIntoNoHotFolder() throws {
-        try FileManager.default.createSymbolicLink(
-            atPath: "\(scratch.path)/link", withDestinationPath: "\(scratch.path)/scans")
-        try "filters: mono\ndeliver: \(scratch.path)/link/deep\n".write(
-            toFile: "\(scratch.path)/recipes/archive.yaml", atomically: false, encoding: .utf8)
+        try scratch.link("link", to: "\(scratch.path)/scans")
+        try scratch.write(
+            "filters: mono\ndeliver: \(scratch.path)/link/deep\n", to: "recipes/archive.yaml")
         let refusal = #expect(throws: ConfigurationError.self) {
             try load("folders: [{path: ROOT/scans, recipe: web}]")
         }
@@ -310,8 +308,9 @@ import Testing
 
     /// A batch has no more pictures than a manifest with all their variants.
     @Test func theVariantsOfAPictureMustFit() throws {
-        try "filters: mono\nvariants: [{suffix: a}, {suffix: b}, {suffix: c}]\n".write(
-            toFile: "\(scratch.path)/recipes/three.yaml", atomically: false, encoding: .utf8)
+        try scratch.write(
+            "filters: mono\nvariants: [{suffix: a}, {suffix: b}, {suffix: c}]\n",
+            to: "recipes/three.yaml")
         let folders = "folders: [{path: /a, recipe: three}, {path: /b, recipe: web}]"
         for (limit, three, one) in [(3, 1, 3), (11, 3, 11), (200_000, 66_666, 200_000)] {
             let loaded = try load("manifests:\n  maxImages: \(limit)\n\(folders)").configuration
@@ -329,8 +328,7 @@ import Testing
     }
 
     @Test func aLinkDoesNotHideALoop() throws {
-        try FileManager.default.createSymbolicLink(
-            atPath: "\(scratch.path)/link", withDestinationPath: "\(scratch.path)/spool")
+        try scratch.link("link", to: "\(scratch.path)/spool")
         let refusal = #expect(throws: ConfigurationError.self) {
             try load("folders: [{path: ROOT/link/in, recipe: web}]")
         }
@@ -349,7 +347,7 @@ import Testing
             ),
         ] as [(String, String?)])
     func warnsOfAFolderThatWouldNotBeWatched(name: String, words: String?) throws {
-        try FileManager.default.makeFolder(at: scratch.url.appending(path: "open/scans"))
+        try scratch.makeFolder("open/scans")
         #expect(chmod("\(scratch.path)/open", 0o777) == 0)
         let unit = try #require(
             ServiceUnit(

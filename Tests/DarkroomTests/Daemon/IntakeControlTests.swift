@@ -8,9 +8,7 @@ import Testing
 /// Control files in the inbox.
 @Suite struct IntakeControlTests {
     private func started(settle: Double = 60) throws -> IntakeFixture {
-        let fixture = try IntakeFixture(settle: settle)
-        try fixture.start()
-        return fixture
+        try IntakeFixture(settle: settle).started()
     }
 
     @Test func actsOnABatchInWorkAndGoes() async throws {

@@ -27,8 +27,7 @@ struct IntakeDiskTests {
 
     /// With no byte left a manifest is neither lost nor answered twice.
     @Test func manifestsWaitForSpace() async throws {
-        let fixture = try IntakeFixture(spoolPath: disk.root.path)
-        try fixture.start()
+        let fixture = try IntakeFixture(spoolPath: disk.root.path).started()
         try dropWhenFull(["a.json", "b.json", "c.json"], fixture)
         try await fixture.wait(for: .storageWaits)
         #expect(try fixture.report().why?.code == "disk")
@@ -71,8 +70,7 @@ struct IntakeDiskTests {
 
     /// A control file that has acted stays until the disk permits its removal. It acts once.
     @Test func aControlFileIsRemovedWhenTheDiskPermitsIt() async throws {
-        let fixture = try IntakeFixture(settle: 0, spoolPath: disk.root.path)
-        try fixture.start()
+        let fixture = try IntakeFixture(settle: 0, spoolPath: disk.root.path).started()
         try fixture.spool.tmp.write([], to: "nobody.cancel", durably: false)
         try disk.setFreeFiles(0)
         let inbox = try fixture.spool.openInbox()
@@ -90,8 +88,7 @@ struct IntakeDiskTests {
 
     /// Control files act on batches in work although no manifest is claimed.
     @Test func controlFilesAct() async throws {
-        let fixture = try IntakeFixture(spoolPath: disk.root.path)
-        try fixture.start()
+        let fixture = try IntakeFixture(spoolPath: disk.root.path).started()
         fixture.base.holdOperations()
         try fixture.drop("a.json")
         try await fixture.wait(for: .batchClaimed)

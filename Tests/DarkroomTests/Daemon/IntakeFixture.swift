@@ -32,7 +32,6 @@ final class IntakeFixture: Sendable {
     var journal: RecordedJournal { base.journal }
     var time: ManualTime { base.time }
 
-    /// A manifest of one image, whose source is there.
     static let manifest = #"{"images": [{"name": "i", "source": "s"}]}"#
     /// The beginning of one.
     static let half = #"{"images": [{"name": "i""#
@@ -68,11 +67,16 @@ final class IntakeFixture: Sendable {
         intake.queue.sync {}
     }
 
+    func started() throws -> Self {
+        try start()
+        return self
+    }
+
     // MARK: Files in
 
     /// Writes a file into `tmp` and renames it into the inbox, as submitters are to.
     func drop(_ name: FileName, _ content: String = manifest) throws {
-        try spool.tmp.write(Array(content.utf8), to: name, replacing: true, durably: false)
+        try spool.tmp.put(Array(content.utf8), to: name)
         try spool.tmp.rename(name, to: inbox, as: name, replacing: true)
     }
 

@@ -10,8 +10,7 @@ import Testing
     // MARK: Arrivals
 
     @Test func takesWhatIsRenamedIntoTheInbox() async throws {
-        let fixture = try IntakeFixture()
-        try fixture.start()
+        let fixture = try IntakeFixture().started()
         try fixture.drop("a.json")
         try await fixture.wait(for: .batchClaimed)
         try await fixture.finish()
@@ -42,8 +41,7 @@ import Testing
 
     /// It is complete when it reads well; only time tells that it will not.
     @Test func waitsForAFileThatIsWrittenInPlace() async throws {
-        let fixture = try IntakeFixture()
-        try fixture.start()
+        let fixture = try IntakeFixture().started()
         try fixture.writeInPlace("a.json", IntakeFixture.half)
         try await fixture.catchUp()
         #expect(try fixture.reason("a.json") == .settling)
@@ -53,8 +51,7 @@ import Testing
     }
 
     @Test func rejectsWhatStaysBroken() async throws {
-        let fixture = try IntakeFixture(settle: 6000)
-        try fixture.start()
+        let fixture = try IntakeFixture(settle: 6000).started()
         try fixture.writeInPlace("a.json", IntakeFixture.half)
         try await fixture.catchUp()
         fixture.time.advance(by: 5900)
@@ -67,8 +64,7 @@ import Testing
 
     /// The beginning of one of this format may be a whole one, so that only time tells.
     @Test func takesAFormatWithoutAnEndWhenItHasSettled() async throws {
-        let fixture = try IntakeFixture(settle: 6000)
-        try fixture.start()
+        let fixture = try IntakeFixture(settle: 6000).started()
         try fixture.writeInPlace("a.yaml", "images:\n- name: i\n  source: s\n")
         try await fixture.catchUp()
         #expect(try fixture.reason("a.yaml") == .settling)
@@ -85,8 +81,7 @@ import Testing
 
     /// Nobody closes it.
     @Test func takesAFileThatWasLinkedIntoTheInbox() async throws {
-        let fixture = try IntakeFixture(settle: 60)
-        try fixture.start()
+        let fixture = try IntakeFixture(settle: 60).started()
         let tmp = fixture.spool.tmp
         try tmp.write(Array(IntakeFixture.manifest.utf8), to: "draft", durably: false)
         // When the event is read its first name is gone, as that of a file that is being written never was.
@@ -102,8 +97,7 @@ import Testing
     }
 
     @Test func scansWhereEventsAreLost() async throws {
-        let fixture = try IntakeFixture()
-        try fixture.start()
+        let fixture = try IntakeFixture().started()
         try fixture.loseEvents { try fixture.drop("a.json") }
         try await fixture.catchUp()
         #expect(!fixture.claimed.contains("a.json"))
@@ -113,8 +107,7 @@ import Testing
     }
 
     @Test func scansNowAndThen() async throws {
-        let fixture = try IntakeFixture(rescanInterval: 300)
-        try fixture.start()
+        let fixture = try IntakeFixture(rescanInterval: 300).started()
         try fixture.loseEvents { try fixture.drop("a.json") }
         try await fixture.catchUp()
         #expect(!fixture.claimed.contains("a.json"))
@@ -125,8 +118,7 @@ import Testing
     // MARK: What is not taken
 
     @Test func tellsOnceWhatItDoesNotTake() async throws {
-        let fixture = try IntakeFixture()
-        try fixture.start()
+        let fixture = try IntakeFixture().started()
         let inbox = try fixture.spool.openInbox()
         try inbox.makeDirectory("folder.json")
         // It has not changed for long.
@@ -158,8 +150,7 @@ import Testing
 
     /// Of a folder that was moved there by mistake not each file is told of.
     @Test func tellsOfManyTogether() async throws {
-        let fixture = try IntakeFixture()
-        try fixture.start()
+        let fixture = try IntakeFixture().started()
         for index in 0..<120 { try fixture.drop(FileName("\(index).png"), "x") }
         try await fixture.catchUp()
         #expect(fixture.journal.all(.notTaken).count == NoticeLimit.limit)
@@ -171,11 +162,15 @@ import Testing
 
     // MARK: The folder
 
-    @Test func makesTheInboxAgainWhereItIsRemoved() async throws {
-        let fixture = try IntakeFixture()
-        try fixture.start()
+    @Test(arguments: [true, false])
+    func makesTheInboxAgainWhereItIsGone(isRenamed: Bool) async throws {
+        let fixture = try IntakeFixture().started()
         let root = fixture.spool.root
-        try root.rename("inbox", to: root, as: "elsewhere")
+        if isRenamed {
+            try root.rename("inbox", to: root, as: "elsewhere")
+        } else {
+            try root.removeDirectory("inbox")
+        }
         try await fixture.wait(for: .watching, count: 2)
         #expect(fixture.journal.all(.inboxLost).count == 1)
         let inbox = try fixture.spool.openInbox()
@@ -187,8 +182,7 @@ import Testing
     }
 
     @Test func cannotGoOnWithoutItsOtherFolders() async throws {
-        let fixture = try IntakeFixture()
-        try fixture.start()
+        let fixture = try IntakeFixture().started()
         let root = fixture.spool.root
         try root.rename("outbox", to: root, as: "elsewhere")
         try await fixture.wait(for: "the loss") { fixture.losses.errors.count == 1 }
@@ -223,8 +217,7 @@ import Testing
 
     /// One that takes long to read keeps nobody else's waiting.
     @Test func readsLargeManifestsBesideTheOthers() async throws {
-        let fixture = try IntakeFixture()
-        try fixture.start()
+        let fixture = try IntakeFixture().started()
         fixture.intake.largeManifests.suspend()
         try fixture.drop("large.json", Self.large("i"))
         try fixture.drop("second.json", Self.large("j"))
@@ -248,8 +241,7 @@ import Testing
     // MARK: Stopping
 
     @Test func takesNothingAfterAStop() async throws {
-        let fixture = try IntakeFixture()
-        try fixture.start()
+        let fixture = try IntakeFixture().started()
         try await fixture.catchUp()
         fixture.intake.stop()
         #expect(try fixture.report().why?.code == "stopping")

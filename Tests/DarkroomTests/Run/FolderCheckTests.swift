@@ -41,15 +41,13 @@ import Testing
         #expect(summary.bytes == bytes)
     }
 
-    /// An altered status does not lead to a file elsewhere.
     @Test(arguments: ["../outside.png", "/etc/passwd", ".."])
     func refusesAStatusThatLeadsOut(name: String) throws {
         let text = String(decoding: try folder.read("status.json"), as: UTF8.self)
         let altered = text.replacingOccurrences(
             of: "\"file\" : \"3.png\"", with: "\"file\" : \"\(name)\"")
         #expect(altered != text)
-        try folder.write(
-            Array(altered.utf8), to: "status.json", replacing: true, durably: false)
+        try folder.put(Array(altered.utf8), to: "status.json")
         let error = #expect(throws: RunError.self) { try findings(path) }
         guard case .unreadable = error else {
             Issue.record("\(String(describing: error))")
@@ -59,16 +57,16 @@ import Testing
 
     @Test func findsEachDifference() throws {
         try folder.remove("1.png")
-        try folder.write([1], to: "2.png", replacing: true, durably: false)
+        try folder.put([1], to: "2.png")
         var content = try folder.read("3.png")
         content[3] ^= 1
-        try folder.write(content, to: "3.png", replacing: true, durably: false)
+        try folder.put(content, to: "3.png")
         try folder.remove("4.png")
         try folder.makeDirectory("4.png")
         try folder.write([1], to: "7.png", durably: false)
         try folder.write([1], to: "notes.txt", durably: false)
         try folder.makeDirectory("folder")
-        try folder.write([1], to: "manifest.json", replacing: true, durably: false)
+        try folder.put([1], to: "manifest.json")
         #expect(
             try findings(path).found == [
                 "differs - manifest.json", "missing 1 1.png", "differs 2 2.png", "differs 3 3.png",
@@ -89,7 +87,7 @@ import Testing
             try FileManager.default.copyItem(
                 atPath: "\(path)/\(name).png", toPath: "\(web)/\(name)-x.png")
         }
-        try folder.write(Array(text.utf8), to: "status.json", replacing: true, durably: false)
+        try folder.put(Array(text.utf8), to: "status.json")
         var found = try findings(path)
         #expect(found.found == [] && found.summary.delivered == 4)
         #expect(found.summary.deliveredFindings == 0)
@@ -143,9 +141,9 @@ import Testing
         }
         var status = try #require(try Status(in: folder))
         status.state = .processing
-        try folder.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        try folder.put(status.encoded(), to: BatchFile.status)
         #expect(throws: RunError.unfinished(path)) { try findings(path) }
-        try folder.write([1], to: BatchFile.status, replacing: true, durably: false)
+        try folder.put([1], to: BatchFile.status)
         #expect(throws: RunError.unreadable("\(path)/status.json")) { try findings(path) }
     }
 
@@ -165,7 +163,7 @@ import Testing
     private func edit(_ change: (inout Status) -> Void) throws {
         var status = try #require(try Status(in: folder))
         change(&status)
-        try folder.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        try folder.put(status.encoded(), to: BatchFile.status)
     }
 
     struct Edit: Sendable, CustomTestStringConvertible {
@@ -343,7 +341,7 @@ import Testing
             try folder.remove(name)
         }
         try folder.remove(BatchFile.progress)
-        try folder.write(text, to: "manifest.json", replacing: true, durably: false)
+        try folder.put(text, to: "manifest.json")
         if let files {
             let found =
                 files.isEmpty
@@ -361,7 +359,7 @@ import Testing
             $0.manifest.sha256 = SHA256Digest.hex(of: text)
             $0.manifest.bytes = text.count
         }
-        try folder.write(text, to: "manifest.json", replacing: true, durably: false)
+        try folder.put(text, to: "manifest.json")
         try folder.write([1], to: BatchFile.sources, durably: false)
         #expect(
             try messages() == ["differs - sources.json: it is not what darkroom writes"])

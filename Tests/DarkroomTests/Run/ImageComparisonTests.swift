@@ -22,7 +22,7 @@ import Testing
     }
 
     private func write(_ text: String, to name: String) throws {
-        try Data(text.utf8).write(to: scratch.url.appending(path: name))
+        try scratch.write(text, to: name)
         // Long ago.
         let old = timespec(tv_sec: 1_700_000_000, tv_nsec: 5)
         #expect(utimensat(AT_FDCWD, "\(scratch.path)/\(name)", [old, old], 0) == 0)
@@ -39,7 +39,6 @@ import Testing
         return information
     }
 
-    /// The status of the former run.
     private func former() throws -> Status {
         let manifest = try manifest()
         var status = Status(
@@ -124,13 +123,7 @@ import Testing
         ] as [(String, String, Bool)])
     func aSourceIsLookedAt(command: String, expected: String, isAmended: Bool) async throws {
         let status = try former()
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", command]
-        shell.currentDirectoryURL = scratch.url
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0)
+        try scratch.shell(command)
         let result = try compare(status)
         #expect(words(result) == expected)
         #expect(result.isAmended == isAmended)
@@ -150,7 +143,7 @@ import Testing
 
     @Test func aSourceThatIsGoneIsMadeToFailOnRequest() throws {
         let status = try former()
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "c.png"))
+        try scratch.remove("c.png")
         #expect(try RunChanges(compare(status)).alone == [.gone: ["c"]])
         #expect(words(try compare(status, prunes: true)) == "= = source-gone")
     }
@@ -237,7 +230,7 @@ import Testing
         status.images[2].times = nil
         status.images[2].error = Failure(code: "source-missing", message: "m")
         #expect(words(try compare(status)) == "= = source-changed")
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "c.png"))
+        try scratch.remove("c.png")
         #expect(words(try compare(status)) == "= = =")
         status.images[2].settingsSHA256 = "other"
         #expect(words(try compare(status)) == "= = settings-changed")
@@ -264,16 +257,15 @@ import Testing
         )
         var status = try former()
         for index in 0..<3 { status.images[index].versionsSHA256 = "other" }
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "c.png"))
+        try scratch.remove("c.png")
         let result = try compare(status, others, isSame: false)
         // The output of `a` has its pixels.
         #expect(words(result) == "settings-changed settings-changed alone")
         #expect(result.images[2] == status.images[2])
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "a.png"))
+        try scratch.remove("a.png")
         #expect(words(try compare(status, others, isSame: false)) == "alone settings-changed alone")
     }
 
-    /// Pixels that are in no file can only be made of the source.
     @Test func whatIsMadeOfPixelsThatAreGoneStands() throws {
         let text =
             "images: {a: {source: a.png, publish: false}, b: {from: a, filters: flip}, c: {source: c.png, filters: mono}}\n"
@@ -283,7 +275,7 @@ import Testing
         for index in 0..<3 {
             status.images[index].settingsSHA256 = first.settingsSHA256(of: index)
         }
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "a.png"))
+        try scratch.remove("a.png")
         let changed = try manifest(text.replacing("flip", with: "flop"))
         #expect(words(try compare(status, changed, isSame: false)) == "alone needed-stands =")
         #expect(
@@ -299,14 +291,14 @@ import Testing
     @Test func allSourcesAreNotGoneAtOnce() throws {
         let status = try former()
         for name in ["a.png", "c.png"] {
-            try FileManager.default.removeItem(at: scratch.url.appending(path: name))
+            try scratch.remove(name)
         }
         let result = try compare(status, prunes: true)
         #expect(words(result) == "alone = alone" && result.keepsAll)
         try write("one c.png", to: "c.png")
         #expect(!(try compare(status, prunes: true)).keepsAll)
         // A source that nobody has found proves nothing: that of an image that failed, or had not ended.
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "c.png"))
+        try scratch.remove("c.png")
         for state in [ImageState.failed, .new, .cancelled] {
             var status = status
             status.images[2].state = state

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
@@ -9,33 +8,9 @@ import Testing
 @testable import DarkroomSpool
 
 /// The table in `RunFolder`: what a run finds in each state of its folder, and what it leaves there.
-@Suite struct RunFolderTests {
-    private static let text = Array(
-        #"{"images": [{"name": "a", "source": "a.png"}, "b.png"]}"#.utf8)
-
-    private let scratch: ScratchDirectory
-    private let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
-
-    init() throws {
-        scratch = try ScratchDirectory()
-    }
-
-    private func job(
-        _ text: [UInt8] = text, id: String = "x", base: String = "/", retries: Bool = false,
-        roots: [String]? = nil, filters: String? = nil
-    ) throws -> RunJob {
-        var job = RunJob(
-            id: id, name: "\(id).json", format: .json, bytes: text,
-            manifest: try ManifestReader.read(
-                text, format: .json, limits: ManifestLimits(), defaultFilters: []),
-            base: base, usesBase: true, folder: "\(scratch.path)/out", retries: retries)
-        job.roots = roots
-        job.defaultFilters = filters
-        return job
-    }
-
-    private func open(_ job: RunJob) throws(RunError) -> RunFolder {
-        try RunFolder(job, examination: examination, durably: true)
+@Suite final class RunFolderTests: RunFolderSuite {
+    override class var text: [UInt8] {
+        Array(#"{"images": [{"name": "a", "source": "a.png"}, "b.png"]}"#.utf8)
     }
 
     /// Opens the folder, and says what is to be done: the states of the images, or how it has ended.
@@ -49,16 +24,9 @@ import Testing
         }
     }
 
-    private func list(_ folder: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: "\(scratch.path)/\(folder)")) ?? [])
-            .sorted()
-    }
+    private var active: Directory { get throws { try folder("out/.darkroom/active/x") } }
 
-    private var active: Directory {
-        get throws { try Directory(path: "\(scratch.path)/out/.darkroom/active/x") }
-    }
-
-    private var outputs: Directory { get throws { try Directory(path: "\(scratch.path)/out") } }
+    private var outputs: Directory { get throws { try folder("out") } }
 
     private func filtered(_ name: String) -> ImageStatus {
         ImageStatus(
@@ -71,11 +39,7 @@ import Testing
 
     /// Ends the run: `a` is filtered, `b` has failed.
     private func finish(_ other: RunJob? = nil) throws {
-        let folder = try open(try other ?? job())
-        guard case .unfinished(let batch) = try folder.prepare() else {
-            Issue.record("it is finished")
-            return
-        }
+        let (batch, folder) = try unfinished(other ?? job())
         var status = batch.status
         status.state = .completedWithErrors
         status.times.finished = Clock.timestamp
@@ -101,10 +65,8 @@ import Testing
         #expect(list("out/.darkroom") == ["active", "attempts", "lock", "plan.json"])
         #expect(list("out/.darkroom/active/x") == ["manifest.json"])
         #expect(try Status(in: outputs)?.state == .pending)
-        let plan = try #require(
-            try RunPlan.read(in: Directory(path: "\(scratch.path)/out/.darkroom")))
         #expect(
-            plan
+            try RunPlan.read(in: folder("out/.darkroom"))
                 == RunPlan(
                     id: "x", manifest: "x.json", sha256: SHA256Digest.hex(of: Self.text), base: "/"
                 ))
@@ -114,7 +76,7 @@ import Testing
     @Test(arguments: [[], ["manifest.json"], ["manifest.json", "status.new", "manifest.new"]])
     func aPlannedRunBegins(files: [FileName]) throws {
         _ = try open(try job())
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out/.darkroom/active/x")
+        try scratch.makeFolder("out/.darkroom/active/x")
         for name in files { try active.write(Array("{".utf8), to: name, durably: false) }
         #expect(try prepare() == "new new")
         #expect(list("out/.darkroom/active/x") == ["manifest.json"])
@@ -174,7 +136,7 @@ import Testing
 
     @Test func leftoversOfAFinishedRunAreRemoved() throws {
         try finish()
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out/.darkroom/active/x")
+        try scratch.makeFolder("out/.darkroom/active/x")
         try active.write(Self.text, to: "manifest.json", durably: false)
         #expect(try prepare() == "completedWithErrors")
         #expect(list("out/.darkroom/active") == [])
@@ -199,7 +161,7 @@ import Testing
 
     @Test func anIncompleteReopeningIsRemoved() throws {
         try finish()
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out/.darkroom/active/.retry-x")
+        try scratch.makeFolder("out/.darkroom/active/.retry-x")
         #expect(try prepare() == "completedWithErrors")
         #expect(list("out/.darkroom/active") == [])
     }
@@ -215,21 +177,15 @@ import Testing
 
     /// The same manifest, whose pattern means these files.
     private func patternJob(_ files: [ByteString]) throws -> RunJob {
-        let text = Array(#"{"images": ["*.png"], "filters": []}"#.utf8)
-        let found = [FoundSources(pattern: "*.png", files: files)]
-        return RunJob(
-            id: "x", name: "x.json", format: .json, bytes: text,
-            manifest: try ManifestReader.read(
-                text, format: .json, limits: ManifestLimits(), defaultFilters: [],
-                finder: .recorded(SourceRecord(found))),
-            base: "/", usesBase: true, folder: "\(scratch.path)/out")
+        try job(
+            Array(#"{"images": ["*.png"], "filters": []}"#.utf8),
+            finder: .recorded(SourceRecord([FoundSources(pattern: "*.png", files: files)])))
     }
 
     /// What the pattern meant is written again as long as it means the same.
     @Test func removedSourcesAreRestored() throws {
-        let (job, other) = (
-            try patternJob(["a.png", "b.png"]), try patternJob(["a.png", "c.png"])
-        )
+        let job = try patternJob(["a.png", "b.png"])
+        let other = try patternJob(["a.png", "c.png"])
         try finish(job)
         let text = try outputs.read(BatchFile.sources)
         try outputs.remove(BatchFile.sources)
@@ -245,20 +201,11 @@ import Testing
 
     // MARK: What is refused
 
-    private func refusal(_ job: RunJob) throws -> RunError? {
-        do throws(RunError) {
-            _ = try open(job).prepare()
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test(arguments: ["status.json", "progress.json", "sources.json"])
     func aForeignAnswerIsRefused(name: String) throws {
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out")
+        try scratch.makeFolder("out")
         try outputs.write([1], to: FileName(name), durably: false)
-        #expect(try refusal(try job()) == .inTheWay("\(scratch.path)/out/\(name)"))
+        #expect(try refusal(try job()) == .inTheWay("\(out)/\(name)"))
         #expect(list("out") == [name])
         #expect(try outputs.read(FileName(name)) == [1])
     }
@@ -266,7 +213,7 @@ import Testing
     @Test func anotherManifestIsRefused() throws {
         #expect(try prepare() == "new new")
         let other = try job(Array(#"{"images": ["c.png"]}"#.utf8), id: "y")
-        let expected = RunError.otherManifest(folder: "\(scratch.path)/out", manifest: "x.json")
+        let expected = RunError.otherManifest(folder: out, manifest: "x.json")
         #expect(try refusal(other) == expected)
         // The same under another name is the same.
         #expect(try refusal(try job(id: "z")) == nil)
@@ -274,27 +221,14 @@ import Testing
     }
 
     @Test func anotherFolderOfSourcesIsRefusedWhileTheFormerExists() throws {
-        for name in ["p", "q"] {
-            try FileManager.default.makeFolder(atPath: "\(scratch.path)/\(name)")
-        }
+        for name in ["p", "q"] { try scratch.makeFolder(name) }
         #expect(try refusal(try job(base: "\(scratch.path)/p")) == nil)
         #expect(try refusal(try job(base: "\(scratch.path)/q/../p")) == nil)
         #expect(
             try refusal(try job(base: "\(scratch.path)/q"))
-                == .otherBase(folder: "\(scratch.path)/out", base: "\(scratch.path)/p"))
-        try FileManager.default.removeItem(atPath: "\(scratch.path)/p")
+                == .otherBase(folder: out, base: "\(scratch.path)/p"))
+        try scratch.remove("p")
         #expect(try refusal(try job(base: "\(scratch.path)/q")) == nil)
-    }
-
-    @Test func aSecondProcessIsRefused() throws {
-        let first = try open(try job())
-        guard case .inUse(let folder, let holder)? = try refusal(try job()) else {
-            Issue.record("it is not refused")
-            return
-        }
-        #expect(folder == "\(scratch.path)/out")
-        #expect(holder.hasPrefix("darkroom run on \(Machine.name), process \(getpid()), since "))
-        withExtendedLifetime(first) {}
     }
 
     /// Also one of the same length and with the former time.
@@ -306,11 +240,11 @@ import Testing
             content: [UInt8], fault: OutputFault
         ) throws
     {
-        let expected = RunError.outputChanged("\(scratch.path)/out/a.png", fault)
+        let expected = RunError.outputChanged("\(out)/a.png", fault)
         func change() throws {
             let folder = try outputs
             let time = try #require(try folder.information(of: "a.png")).st_mtim
-            try folder.write(content, to: "a.png", replacing: true, durably: false)
+            try folder.put(content, to: "a.png")
             #expect(utimensat(folder.number, "a.png", [time, time], 0) == 0)
         }
         // In an unfinished run.
@@ -321,7 +255,7 @@ import Testing
         try change()
         #expect(try refusal(try job()) == expected)
         // In a finished one.
-        try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
+        try scratch.remove("out")
         try finish()
         #expect(try prepare() == "completedWithErrors")
         try change()
@@ -343,30 +277,30 @@ import Testing
         try finish()
         let text = try outputs.read(FileName(name))
         for content in [[1], Array(text.dropLast(20))] {
-            try outputs.write(content, to: FileName(name), replacing: true, durably: false)
-            #expect(try refusal(try job()) == .unreadable("\(scratch.path)/out/\(name)"))
+            try outputs.put(content, to: FileName(name))
+            #expect(try refusal(try job()) == .unreadable("\(out)/\(name)"))
         }
         try outputs.write(text, to: "elsewhere", durably: false)
         try outputs.remove(FileName(name))
-        #expect(symlink("\(scratch.path)/out/elsewhere", "\(scratch.path)/out/\(name)") == 0)
-        #expect(try refusal(try job()) == .link("\(scratch.path)/out/\(name)"))
+        #expect(symlink("\(out)/elsewhere", "\(out)/\(name)") == 0)
+        #expect(try refusal(try job()) == .link("\(out)/\(name)"))
     }
 
     /// The copy of the manifest is the user's, as the outputs are.
     @Test func aChangedCopyOfTheManifestIsRefused() throws {
-        let path = "\(scratch.path)/out/manifest.json"
+        let path = "\(out)/manifest.json"
         var other = Self.text
         other[0] = 0
         for isFinished in [false, true] {
             if isFinished { try finish() } else { #expect(try prepare() == "new new") }
-            try outputs.write(other, to: "manifest.json", replacing: true, durably: false)
+            try outputs.put(other, to: "manifest.json")
             #expect(try refusal(try job()) == .copyChanged(path))
             try outputs.rename("manifest.json", to: outputs, as: "mine")
             #expect(symlink("mine", path) == 0)
             #expect(try refusal(try job()) == .copyChanged(path))
             try outputs.remove("manifest.json")
             #expect(try refusal(try job()) == nil)
-            try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
+            try scratch.remove("out")
         }
     }
 
@@ -375,7 +309,7 @@ import Testing
         #expect(try prepare() == "new new")
         var other = Self.text
         other[0] = 0
-        try active.write(other, to: "manifest.json", replacing: true, durably: false)
+        try active.put(other, to: "manifest.json")
         #expect(try prepare() == "new new")
         #expect(try active.read("manifest.json") == Self.text)
     }
@@ -383,8 +317,8 @@ import Testing
     /// Whatever the file is, a run that has not begun replaces nothing.
     @Test(arguments: [[1, 2], Array(text.reversed())] as [[UInt8]])
     func aManifestInTheWayIsRefused(content: [UInt8]) throws {
-        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out")
-        let path = "\(scratch.path)/out/manifest.json"
+        try scratch.makeFolder("out")
+        let path = "\(out)/manifest.json"
         try outputs.write(content, to: "manifest.json", durably: false)
         #expect(try refusal(try job()) == .inTheWay(path))
         #expect(try outputs.read("manifest.json") == content)
@@ -401,7 +335,7 @@ import Testing
     @Test func otherDefaultFiltersMakeImagesAgain() throws {
         #expect(try refusal(try job(filters: "[flip]")) == nil)
         #expect(try refusal(try job(filters: "- flop\n- flip\n")) == nil)
-        let plan = try RunPlan.read(in: Directory(path: "\(scratch.path)/out/.darkroom"))
+        let plan = try RunPlan.read(in: folder("out/.darkroom"))
         #expect(plan?.defaultFilters == "- flop\n- flip\n")
     }
 
@@ -417,10 +351,8 @@ import Testing
 
     /// Relative paths are looked for in them.
     @Test func otherRootsAreAnotherRun() throws {
-        for name in ["p", "q"] {
-            try FileManager.default.makeFolder(atPath: "\(scratch.path)/\(name)")
-        }
-        let (p, q) = ("\(scratch.path)/p", "\(scratch.path)/q")
+        for name in ["p", "q"] { try scratch.makeFolder(name) }
+        let (p, q) = (scratch.path("p"), scratch.path("q"))
         #expect(try refusal(try job(roots: [p])) == nil)
         #expect(try refusal(try job(roots: ["\(q)/../p"])) == nil)
         for (roots, asked) in [
@@ -429,7 +361,7 @@ import Testing
             #expect(
                 try refusal(try job(roots: roots))
                     == .otherSetting(
-                        folder: "\(scratch.path)/out", key: "sources.roots", known: "[\(p)]",
+                        folder: out, key: "sources.roots", known: "[\(p)]",
                         asked: asked))
         }
         // The folder was moved.
@@ -455,17 +387,13 @@ import Testing
         #expect(try outputs.information(of: "a.png")?.st_ino == before)
         #expect(list("out/.darkroom/active/x") == ["journal", "manifest.json"])
         guard !isSame else { return }
-        let folder = try open(try job())
-        guard case .unfinished(let batch) = try folder.prepare() else {
-            Issue.record("it is finished")
-            return
-        }
+        let batch = try unfinished(job()).batch
         #expect(
             batch.status.images[0].error
                 == Failure(
                     code: "file-exists",
                     message:
-                        "\(scratch.path)/out/a.png: another file is in the place of this output; move it away"
+                        "\(out)/a.png: another file is in the place of this output; move it away"
                 ))
     }
 
@@ -475,7 +403,7 @@ import Testing
         try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: false)
         try active.write([1, 2, 3], to: BatchFile.output(0), durably: false)
         try outputs.write([1, 2, 3], to: "other.png", durably: false)
-        #expect(symlink("other.png", "\(scratch.path)/out/a.png") == 0)
+        #expect(symlink("other.png", "\(out)/a.png") == 0)
         #expect(try prepare() == "failed new")
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import Synchronization
-import SystemPackage
 import TestSupport
 import Testing
 
@@ -24,7 +23,7 @@ import Testing
 
     @Test func readsAnyFileUnlessThereAreRoots() throws {
         let scratch = try ScratchDirectory()
-        try Data("a".utf8).write(to: scratch.url.appending(path: "a.png"))
+        try scratch.write("a", to: "a.png")
         let free = try load().runSettings(base: scratch.path).localSources
         let relative = try free.open("a.png").path
         let absolute = try free.open("\(scratch.path)/a.png").path
@@ -101,9 +100,8 @@ import Testing
         ),
     ]) func saysWhyAFileCannotBeOpened(path: String, code: String, message: String) throws {
         let scratch = try ScratchDirectory()
-        try FileManager.default.createSymbolicLink(
-            atPath: "\(scratch.path)/loop", withDestinationPath: "loop")
-        try Data("12345678901".utf8).write(to: scratch.url.appending(path: "large.png"))
+        try scratch.link("loop", to: "loop")
+        try scratch.write("12345678901", to: "large.png")
         let sources = LocalSources(relativeTo: scratch.path, maximumBytes: 10)
         do throws(FetchError) {
             _ = try sources.open(path)

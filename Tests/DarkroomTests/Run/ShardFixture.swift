@@ -82,8 +82,7 @@ final class ShardFixture {
             if status.images[index].state == .filtered, status.images[index].output == nil {
                 continue
             } else if status.images[index].state == .filtered {
-                try folder.outputs.write(
-                    content, to: FileName(name), replacing: true, durably: false)
+                try folder.outputs.put(content, to: FileName(name))
             } else {
                 status.images[index].output = nil
                 status.images[index].sourceSHA256 = nil
@@ -106,13 +105,18 @@ final class ShardFixture {
         let folder = try shardFolder(number)
         guard var status = try Status(in: folder) else { throw Unfinished() }
         change(&status)
-        try folder.write(
-            status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        try folder.put(status.encoded(), to: BatchFile.status)
     }
 
-    /// The images of a shard.
     func names(of number: Int) throws -> [String] {
         guard let shard = Shard(number, of: count) else { return [] }
         return manifest.part(shard).images.map(\.name.string)
+    }
+}
+
+extension Directory {
+    /// Writes a file, whether there is one or not.
+    func put(_ bytes: [UInt8], to name: FileName) throws(FileError) {
+        try write(bytes, to: name, replacing: true, durably: false)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import Synchronization
 import Testing
 
 @testable import DarkroomAnswer
@@ -10,48 +10,11 @@ import Testing
 @testable import DarkroomSpool
 
 /// The folder of a run that is divided into shards: the plan, and the folder of a shard.
-@Suite struct ShardFolderTests {
-    static let text = Array(
-        #"{"images": [{"name": "a", "source": "a.png"}, "b.png", {"name": "c", "from": "a"}]}"#.utf8
-    )
-
-    private let scratch: ScratchDirectory
-    private let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
-
-    init() throws {
-        scratch = try ScratchDirectory()
-    }
-
-    private func job(
-        _ shard: String?, text: [UInt8] = text, id: String = "x"
-    ) throws -> RunJob {
-        RunJob(
-            id: id, name: "\(id).json", format: .json, bytes: text,
-            manifest: try ManifestReader.read(text, format: .json, defaultFilters: []),
-            base: "/", usesBase: true, folder: "\(scratch.path)/out",
-            shard: try shard.map { try ShardRequest($0) { _ in nil } })
-    }
-
-    private func open(_ job: RunJob) throws(RunError) -> RunFolder {
-        try RunFolder(job, examination: examination, durably: false)
-    }
-
-    private func refusal(_ job: RunJob) throws -> RunError? {
-        do throws(RunError) {
-            _ = try open(job).prepare()
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    private func list(_ folder: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: "\(scratch.path)/\(folder)")) ?? [])
-            .sorted()
-    }
-
-    private func folder(_ path: String) throws -> Directory {
-        try Directory(path: "\(scratch.path)/\(path)")
+@Suite final class ShardFolderTests: RunFolderSuite {
+    override class var text: [UInt8] {
+        Array(
+            #"{"images": [{"name": "a", "source": "a.png"}, "b.png", {"name": "c", "from": "a"}]}"#
+                .utf8)
     }
 
     /// a and c are together; the hash puts them into shard 1 of 2 or 2 of 2.
@@ -65,11 +28,7 @@ import Testing
 
     @Test func aShardHasAFolderOfItsOwn() throws {
         let number = try numberOfA
-        let folder = try open(try job("\(number)/2"))
-        guard case .unfinished(let batch) = try folder.prepare() else {
-            Issue.record("it is finished")
-            return
-        }
+        let batch = try unfinished(job(shard: "\(number)/2")).batch
         let name = "shard-\(number)-of-2"
         #expect(list("out") == [".darkroom"])
         #expect(list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", name])
@@ -78,16 +37,13 @@ import Testing
                 == ["active", "attempts", "lock", "manifest.json", "progress.json", "status.json"])
         #expect(batch.manifest.images.map(\.name).contains("a"))
         #expect(batch.manifest.images.map(\.name).contains("c"))
-        let status = try #require(try Status(in: self.folder("out/.darkroom/\(name)")))
+        let status = try #require(try Status(in: folder("out/.darkroom/\(name)")))
         #expect(status.images.map(\.name) == batch.manifest.images.map(\.name.string))
         #expect(status.shards == Status.Shards(count: 2, number: number))
         #expect(status.versions == [.present])
         // One copy of the manifest.
-        let links = try [
-            "manifest.json", "\(name)/manifest.json", "\(name)/active/x/manifest.json",
-        ]
-        .map {
-            try self.folder("out/.darkroom").information(of: FileName($0))?.st_ino
+        let links = try ["", "\(name)/", "\(name)/active/x/"].map {
+            try folder("out/.darkroom").information(of: FileName($0 + "manifest.json"))?.st_ino
         }
         #expect(Set(links).count == 1)
         #expect(links[0] != nil)
@@ -97,13 +53,10 @@ import Testing
     private func prepare(
         _ shard: String, then body: (PreparedBatch, BatchFolders) throws -> Void = { _, _ in }
     ) throws -> Manifest {
-        let folder = try open(try job(shard))
-        guard case .unfinished(let batch) = try folder.prepare() else { throw Finished() }
+        let (batch, folder) = try unfinished(job(shard: shard))
         try body(batch, folder.folders)
         return batch.manifest
     }
-
-    private struct Finished: Error {}
 
     /// The journal's numbers are those of the shard's images, also after a start that reads the manifest anew.
     @Test func aShardContinues() throws {
@@ -130,7 +83,8 @@ import Testing
         let taken = Set(manifest.images.indices.map { assignment[$0] })
         let empty = try #require((1...50).first { !taken.contains($0) })
         for _ in 0..<2 {
-            guard case .finished(let status) = try open(try job("\(empty)/50")).prepare() else {
+            guard case .finished(let status) = try open(try job(shard: "\(empty)/50")).prepare()
+            else {
                 Issue.record("it is not finished")
                 return
             }
@@ -140,45 +94,32 @@ import Testing
         #expect(list("out/.darkroom/shard-\(empty)-of-50/active") == [])
     }
 
-    @Test func anotherCountIsRefused() throws {
-        #expect(try refusal(try job("1/2")) == nil)
-        let expected = RunError.otherCount(
-            folder: "\(scratch.path)/out", known: "in 2 shards", asked: "in 3 shards")
-        #expect(try refusal(try job("1/3")) == expected)
-        #expect(
-            expected.message
-                == "\(scratch.path)/out has a run in 2 shards that are not merged, and this one is in 3 shards"
-        )
-        #expect(
-            list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", "shard-1-of-2"])
-    }
-
     @Test func theOtherKindIsRefused() throws {
-        #expect(try refusal(try job("1/2")) == nil)
+        #expect(try refusal(try job(shard: "1/2")) == nil)
         #expect(
-            try refusal(try job(nil))
+            try refusal(try job())
                 == .otherShards(
-                    folder: "\(scratch.path)/out", known: "in 2 shards", asked: "without --shard"))
+                    folder: out, known: "in 2 shards", asked: "without --shard"))
         // Nothing was written.
         #expect(
             list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", "shard-1-of-2"])
-        try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
-        #expect(try refusal(try job(nil)) == nil)
+        try scratch.remove("out")
+        #expect(try refusal(try job()) == nil)
         #expect(
-            try refusal(try job("1/2"))
+            try refusal(try job(shard: "1/2"))
                 == .otherShards(
-                    folder: "\(scratch.path)/out", known: "without --shard", asked: "in 2 shards"))
+                    folder: out, known: "without --shard", asked: "in 2 shards"))
         #expect(list("out/.darkroom") == ["active", "attempts", "lock", "plan.json"])
     }
 
     @Test func anotherManifestIsRefused() throws {
-        #expect(try refusal(try job("1/2")) == nil)
-        let other = try job("2/2", text: Array(#"{"images": ["c.png"]}"#.utf8), id: "y")
+        #expect(try refusal(try job(shard: "1/2")) == nil)
+        let other = try job(Array(#"{"images": ["c.png"]}"#.utf8), id: "y", shard: "2/2")
         #expect(
             try refusal(other)
-                == .otherManifest(folder: "\(scratch.path)/out", manifest: "x.json"))
+                == .otherManifest(folder: out, manifest: "x.json"))
         // The same under another name is the same.
-        #expect(try refusal(try job("2/2", id: "z")) == nil)
+        #expect(try refusal(try job(id: "z", shard: "2/2")) == nil)
         #expect(try Status(in: folder("out/.darkroom/shard-2-of-2"))?.id == "x")
     }
 
@@ -200,8 +141,8 @@ import Testing
         for name in names { #expect(try root.read(name) == other) }
         for number in 1...2 {
             #expect(
-                try refusal(try job("\(number)/2"))
-                    == .copyChanged("\(scratch.path)/out/.darkroom/manifest.json"))
+                try refusal(try job(shard: "\(number)/2"))
+                    == .copyChanged("\(out)/.darkroom/manifest.json"))
         }
         try root.rename(names[0], to: root, as: "mine")
         _ = try prepare(shard)
@@ -226,42 +167,18 @@ import Testing
 
     @Test(arguments: ["manifest.json", "plan.json", "shard-1-of-2/status.json"])
     func aLinkInTheirPlaceIsRefused(name: String) throws {
-        #expect(try refusal(try job("1/2")) == nil)
+        #expect(try refusal(try job(shard: "1/2")) == nil)
         let root = try folder("out/.darkroom")
         try root.rename(FileName(name), to: root, as: "elsewhere")
-        let path = "\(scratch.path)/out/.darkroom/\(name)"
-        #expect(symlink("\(scratch.path)/out/.darkroom/elsewhere", path) == 0)
+        let path = "\(out)/.darkroom/\(name)"
+        #expect(symlink("\(out)/.darkroom/elsewhere", path) == 0)
         #expect(
-            try refusal(try job("1/2"))
+            try refusal(try job(shard: "1/2"))
                 == (name == "manifest.json" ? .copyChanged(path) : .link(path)))
     }
 
-    @Test func aTruncatedStatusIsRefused() throws {
-        #expect(try refusal(try job("1/2")) == nil)
-        let shard = try folder("out/.darkroom/shard-1-of-2")
-        let text = try shard.read("status.json")
-        try shard.write(
-            Array(text.prefix(text.count / 2)), to: "status.json", replacing: true, durably: false)
-        #expect(
-            try refusal(try job("1/2"))
-                == .unreadable("\(scratch.path)/out/.darkroom/shard-1-of-2/status.json"))
-    }
-
-    @Test func aSecondRunnerIsRefused() throws {
-        let first = try open(try job("1/2"))
-        guard case .inUse(let folder, let holder)? = try refusal(try job("1/2")) else {
-            Issue.record("it is not refused")
-            return
-        }
-        #expect(folder == "shard 1 of 2 in \(scratch.path)/out")
-        #expect(
-            holder.hasPrefix("darkroom run on \(Machine.name), process \(getpid()), since "))
-        #expect(try refusal(try job("2/2")) == nil)
-        withExtendedLifetime(first) {}
-    }
-
     @Test func autoNeedsAPlan() throws {
-        var job = try job("1/2")
+        var job = try job(shard: "1/2")
         job.shard = try ShardRequest("auto") { $0 == "JOB_COMPLETION_INDEX" ? "1" : nil }
         guard case .noShard(let problem)? = try refusal(job) else {
             Issue.record("it is not refused")
@@ -269,7 +186,7 @@ import Testing
         }
         #expect(problem.code == "no-shard")
         #expect(list("out/.darkroom") == ["plan.lock"])
-        #expect(try refusal(try self.job("1/2")) == nil)
+        #expect(try refusal(try self.job(shard: "1/2")) == nil)
         #expect(try refusal(job) == nil)
         #expect(list("out/.darkroom").contains("shard-2-of-2"))
     }
@@ -286,13 +203,13 @@ import Testing
     @Test func onePlanCounts() throws {
         for round in 0..<20 {
             let root = try folder(".").ownFolder(FileName("race-\(round)"))
-            let found = Found()
+            let found = Mutex<[Int?]>([])
             DispatchQueue.concurrentPerform(iterations: 8) { number in
                 let plan = try? Self.plan(number + 1).settle(in: root)
-                found.add(plan?.shards?.count)
+                found.withLock { $0.append(plan?.shards?.count) }
             }
             let plan = try #require(try RunPlan.read(in: root))
-            #expect(found.values == [Int?](repeating: plan.shards?.count, count: 8))
+            #expect(found.withLock { $0 } == [Int?](repeating: plan.shards?.count, count: 8))
             _ = try Self.plan(1).settle(in: root)
             #expect(list("race-\(round)") == ["plan.json"])
         }
@@ -315,7 +232,7 @@ import Testing
         for version in [1, 2, 4] {
             let other = text.replacing(
                 "\"schemaVersion\" : 3", with: "\"schemaVersion\" : \(version)")
-            try root.write(Array(other.utf8), to: "plan.json", replacing: true, durably: false)
+            try root.put(Array(other.utf8), to: "plan.json")
             #expect(throws: RunError.unreadable("\(scratch.path)/./plan.json")) {
                 try RunPlan.read(in: root)
             }
@@ -330,15 +247,4 @@ import Testing
         #expect(try Self.plan(3).settle(in: root) == Self.plan(3))
         #expect(list(".") == ["plan.json"])
     }
-}
-
-/// Numbers that several threads have found.
-private final class Found: @unchecked Sendable {
-    /// Guards `found`.
-    private let lock = NSLock()
-    private var found: [Int?] = []
-
-    func add(_ value: Int?) { lock.withLock { found.append(value) } }
-
-    var values: [Int?] { lock.withLock { found } }
 }

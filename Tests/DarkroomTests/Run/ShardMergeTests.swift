@@ -16,7 +16,6 @@ import Testing
         return fixture
     }
 
-    /// A shard whose folder is locked is missing, and need not run again.
     @Test func aShardInWorkIsNotToRunAgain() throws {
         let fixture = try ShardFixture(images: 40, count: 4)
         for number in 1...3 { try fixture.run(number, ends: number == 1) }
@@ -70,8 +69,7 @@ import Testing
         try fixture.edit(3) { $0.images[0].sourceSHA256 = "00" }
         #expect(
             fault(try fixture.merge()) == "3 logo its source was another one in shard 1")
-        try fixture.shardFolder(3).write(
-            before, to: BatchFile.status, replacing: true, durably: false)
+        try fixture.shardFolder(3).put(before, to: BatchFile.status)
         try Self.fail(["logo"], 1, fixture)
         let message = { (state: String, other: String) in
             "logo it is \(state) here, and \(other) in shard 1; run the one in which it has failed with --retry"
@@ -229,7 +227,6 @@ import Testing
         return try #require(counts.max { $0.0 < $1.0 }).1
     }
 
-    /// Images of a shard that has run again have failed.
     private static func fail(_ names: [String], _ number: Int, _ fixture: ShardFixture) throws {
         try fixture.edit(number) { status in
             for index in status.images.indices where names.contains(status.images[index].name) {
@@ -259,7 +256,6 @@ import Testing
         #expect(try fixture.merge(prunes: prunes).stale.count == 2)
     }
 
-    /// Also that of another run.
     @Test(arguments: ["status.json", "progress.json"], [true, false])
     func anAnswerInTheWayIsRefused(name: FileName, isOfARun: Bool) throws {
         let fixture = try Self.filled()
@@ -296,8 +292,7 @@ import Testing
         let names = Array(try fixture.names(of: number).prefix(2))
         try Self.fail(names, number, fixture)
         try fixture.folder().remove(FileName("\(names[0]).png"))
-        try fixture.folder().write(
-            [1], to: FileName("\(names[1]).png"), replacing: true, durably: false)
+        try fixture.folder().put([1], to: FileName("\(names[1]).png"))
         let report = try fixture.merge()
         #expect(report.faults == [] && report.lost == names && report.lostCount == 2)
         #expect(report.blockedCount == 2 && report.failed == [number])
@@ -327,7 +322,7 @@ import Testing
             ShardFixture.content(of: file.text).count)
         var content = ShardFixture.content(of: file.text)
         content[0] ^= 1
-        try fixture.folder().write(content, to: file, replacing: true, durably: false)
+        try fixture.folder().put(content, to: file)
         #expect(other.count > 0)
         let digest = SHA256Digest.hex(of: content).prefix(16)
         #expect(
@@ -336,7 +331,7 @@ import Testing
         )
         // Only the length is compared.
         #expect(try fixture.merge(quick: true).status?.state == .completed)
-        try fixture.folder().write([1], to: file, replacing: true, durably: false)
+        try fixture.folder().put([1], to: file)
         let expected = ShardFixture.content(of: file.text).count
         #expect(
             fault(try fixture.merge(quick: true))
@@ -413,8 +408,7 @@ import Testing
             let before = try fixture.shardFolder(2).read(BatchFile.status)
             try fixture.edit(2, change)
             #expect(fault(try fixture.merge()) == "2 - \(message)")
-            try fixture.shardFolder(2).write(
-                before, to: BatchFile.status, replacing: true, durably: false)
+            try fixture.shardFolder(2).put(before, to: BatchFile.status)
         }
         #expect(try fixture.merge().status != nil)
     }
@@ -426,8 +420,7 @@ import Testing
     ])
     func whatIsNoStatusIsAFault(text: String, reason: String) throws {
         let fixture = try Self.filled()
-        try fixture.shardFolder(2).write(
-            Array(text.utf8), to: BatchFile.status, replacing: true, durably: false)
+        try fixture.shardFolder(2).put(Array(text.utf8), to: BatchFile.status)
         #expect(
             fault(try fixture.merge())
                 == "2 - its status.json: \(reason)")
@@ -435,9 +428,8 @@ import Testing
 
     @Test func aChangedManifestIsRefused() throws {
         let fixture = try Self.filled()
-        try fixture.folder(".darkroom").write(
-            Array(#"{"images": ["1.png"]}"#.utf8), to: "manifest.json", replacing: true,
-            durably: false)
+        try fixture.folder(".darkroom").put(
+            Array(#"{"images": ["1.png"]}"#.utf8), to: "manifest.json")
         let path = "\(fixture.path)/.darkroom/manifest.json"
         #expect(throws: RunError.copyChanged(path)) { try fixture.merge() }
         try fixture.folder(".darkroom").remove("manifest.json")
@@ -464,15 +456,6 @@ import Testing
         try fixture.folder().write([1], to: "manifest.json", durably: false)
         #expect(throws: RunError.copyChanged(path)) { try fixture.merge() }
         #expect(try fixture.folder().read("manifest.json") == [1])
-    }
-
-    @Test func aLinkInTheirPlaceIsAFault() throws {
-        let fixture = try Self.filled()
-        let shard = try fixture.shardFolder(2)
-        try shard.rename(BatchFile.status, to: shard, as: "elsewhere")
-        #expect(symlink("elsewhere", shard.path(of: BatchFile.status)) == 0)
-        #expect(
-            fault(try fixture.merge()) == "2 - a symbolic link is in the place of its status")
     }
 
     @Test func otherFoldersAreRefused() throws {
@@ -510,7 +493,7 @@ import Testing
     }
 
     private func write(_ status: Status) throws {
-        try folder.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        try folder.put(status.encoded(), to: BatchFile.status)
     }
 
     private static func status(_ count: Int) -> Status {

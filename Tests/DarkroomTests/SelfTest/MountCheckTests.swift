@@ -1,6 +1,5 @@
 import Foundation
 import SystemPackage
-import TestSupport
 import Testing
 
 @testable import DarkroomCore

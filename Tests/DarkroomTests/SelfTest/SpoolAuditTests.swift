@@ -41,7 +41,7 @@ import Testing
     }
 
     private func remove(_ path: String) throws {
-        try FileManager.default.removeItem(at: scratch.url.appending(path: "spool/\(path)"))
+        try scratch.remove("spool/\(path)")
     }
 
     private func status(_ state: BatchState, _ image: ImageState, id: String) -> Status {

@@ -24,8 +24,7 @@ import Testing
     }
 
     private func run() async throws -> [ImageStatus] {
-        let result = try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet")
-        #expect(result.exit == 3, "\(result)")
+        try await fixture.end("run m.yaml -o out --quiet").shows(exit: 3)
         return try #require(try fixture.status()).images
     }
 
@@ -37,18 +36,17 @@ import Testing
         #expect((10...85).contains(quality) && a.ssim == nil)
         #expect(b.quality != nil && (0.95...1).contains(b.ssim ?? 0))
         #expect(images[2].error?.code == "too-many-bytes" && images[2].error?.isTransient == false)
-        let shown = try await fixture.darkroom("show", "out", "--images")
+        let shown = try await fixture.end("show out --images")
         #expect(shown.output.contains(" QUALITY ") && shown.output.contains(" \(quality) "))
         #expect(shown.output.contains("the smallest trial had"))
         #expect(!shown.output.contains("a retry may help"))
-        let json = try jsonObject(
-            try await fixture.darkroom("show", "out", "--images", "--json").output.utf8)
+        let json = try jsonObject(try await fixture.end("show out --images --json").output.utf8)
         let outputs = (json["images"] as? [[String: Any]])?.map { $0["output"] as? [String: Any] }
         #expect(outputs?.first??["quality"] as? Int == quality)
         // Made anew, all is the same.
-        let again = try await fixture.darkroom("verify", "out", "--again")
-        #expect(again.exit == 0 && again.output.hasPrefix("m: 2 outputs, "), "\(again)")
-        try FileManager.default.removeItem(at: fixture.url("out/a.jpg"))
+        try await fixture.end("verify out --again").shows(
+            exit: 0, output: .begins("m: 2 outputs, "))
+        try fixture.remove("out/a.jpg")
         #expect(try await run().map(\.output) == images.map(\.output))
         // Another budget is another result.
         try write(maxBytes: "3000B")
@@ -58,20 +56,17 @@ import Testing
     }
 
     @Test func theCommandLineHasBoth() async throws {
-        let run = try await fixture.darkroom(
-            "run", "large.png", "--format", "avif", "--max-bytes", "1MiB", "--ssim", "0.9", "-o",
-            "out", "--quiet")
-        #expect(run.exit == 0, "\(run)")
+        try await fixture.end(
+            "run large.png --format avif --max-bytes 1MiB --ssim 0.9 -o out --quiet"
+        ).shows(exit: 0)
         let output = try #require(try fixture.status()?.images.first?.output)
         #expect(output.ssim ?? 0 >= 0.9 && output.bytes <= 1 << 20)
-        let filter = try await fixture.darkroom(
-            "filter", "large.png", "--max-bytes", "3000", "-o", "x.jpg", "--json")
+        let filter = try await fixture.end("filter large.png --max-bytes 3000 -o x.jpg --json")
         #expect(filter.exit == 0, "\(filter)")
         let json = try jsonObject(filter.output.utf8)
         #expect(json["quality"] as? Int != nil && json["ssim"] == nil)
         #expect(try fixture.bytes("x.jpg").count <= 3000)
-        let impossible = try await fixture.darkroom(
-            "filter", "large.png", "--max-bytes", "20", "-o", "y.jpg")
+        let impossible = try await fixture.end("filter large.png --max-bytes 20 -o y.jpg")
         #expect(impossible.exit == 3 && !fixture.exists("y.jpg"))
         #expect(impossible.errors.contains("more than 20B (maxBytes)"))
     }

@@ -13,10 +13,8 @@ import Testing
     /// Runs a line of a shell in which `filter` is the command.
     private func shell(_ line: String) async throws -> ClientProcess.Result {
         let program = try ClientProcess.program()
-        return try await ClientProcess.end(
-            ["--version"], folder: fixture.scratch.path,
-            before: "filter() { '\(program)' filter \"$@\"; }; \(line); exit $?"
-        ).replacing(fixture.scratch.path)
+        return try await fixture.end(
+            "--version", before: "filter() { '\(program)' filter \"$@\"; }; \(line); exit $?")
     }
 
     /// A run is the reference.
@@ -25,9 +23,8 @@ import Testing
         "--filter flip --watermark alpha.png",
     ]) func writesWhatARunWrites(options: String) async throws {
         let words = options.split(separator: " ").map(String.init)
-        let run = try await ClientProcess.end(
-            ["run", "small.png"] + words + ["-o", "out", "--quiet"], folder: fixture.scratch.path)
-        #expect(run.exit == 0, "\(run)")
+        try await fixture.end(["run", "small.png"] + words + ["-o", "out", "--quiet"]).shows(
+            exit: 0)
         let name = options.contains("jpeg") ? "small.jpg" : "small.png"
         let expected = try fixture.bytes("out/\(name)")
         for line in [
@@ -153,10 +150,9 @@ import Testing
 
     /// No part of a picture is left.
     @Test(arguments: failures) func aFailureLeavesNothing(line: Line) async throws {
-        try Data(fixture.bytes("small.png").prefix(60)).write(to: fixture.url("cut.png"))
-        let result = try await shell(line.line)
-        #expect(result.exit == line.exit && result.output == "", "\(result)")
-        #expect(result.errors.hasPrefix(line.errors), "\(result)")
+        try fixture.write(fixture.bytes("small.png").prefix(60), to: "cut.png")
+        try await shell(line.line).shows(
+            exit: line.exit, output: .nothing, errors: .begins(line.errors))
         if line.line.contains("-o r") {
             #expect(!fixture.exists("r"))
         } else {
@@ -176,8 +172,8 @@ import Testing
     }
 
     @Test func endsQuietlyWithoutAReader() async throws {
-        let result = try await shell("mkfifo p; exec 8<>p; exec 1>p; exec 8<&-; filter large.png")
-        #expect(result.exit == 141 && result.errors == "", "\(result)")
+        try await shell("mkfifo p; exec 8<>p; exec 1>p; exec 8<&-; filter large.png").shows(
+            exit: 141, errors: .nothing)
     }
 
     @Test func refusesTerminals() async throws {

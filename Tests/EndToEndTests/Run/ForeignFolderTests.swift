@@ -91,8 +91,7 @@ struct ForeignFolderTests {
             try await prepare(ofRoot, as: 0)
             chown(fixture.url("out").path, Self.attacker, Self.attacker)
         }
-        try await fixture.darkroom("run", "good.yaml", "-o", "out").expect(
-            exit: exit, errors: errors)
+        try await fixture.end("run good.yaml -o out").expect(exit: exit, errors: errors)
         #expect(try precious == before)
         #expect(!fixture.exists("out/status.json"))
     }
@@ -100,7 +99,7 @@ struct ForeignFolderTests {
     /// A umask or a volume gave the group the right to write.
     @Test func isTakenFromOthers() async throws {
         try await prepare("umask 0; mkdir -p .darkroom/active", as: 0)
-        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        #expect(try await fixture.end("run good.yaml -o out").exit == 0)
         for name in ["out/.darkroom", "out/.darkroom/active"] {
             var found = stat()
             #expect(stat(fixture.url(name).path, &found) == 0)
@@ -133,7 +132,7 @@ struct ForeignFolderTests {
         }
         var exits: Set<Int32> = []
         for _ in 0..<20 {
-            let result = try await fixture.darkroom("run", "good.yaml", "-o", "out", "--retry")
+            let result = try await fixture.end("run good.yaml -o out --retry")
             exits.insert(result.exit)
             #expect([0, 3, 65, 73, 74, 75, 77].contains(result.exit), "\(result)")
             #expect(try precious == before)
@@ -141,7 +140,7 @@ struct ForeignFolderTests {
                 #expect(try fixture.bytes("precious/\(name)") == Array("precious".utf8))
             }
             for name in ["out/a.png", "out/b.png", "out/status.json", "out/manifest.yaml"] {
-                try? FileManager.default.removeItem(at: fixture.url(name))
+                try? fixture.remove(name)
             }
         }
         #expect(!exits.isEmpty)
@@ -167,12 +166,12 @@ struct ForeignFolderTests {
         }
         try manager.copyItem(at: fixture.url("small.png"), to: fixture.url("album/a.png"))
         try manager.copyItem(at: fixture.url("gray.png"), to: fixture.url("secret/b.png"))
-        #expect(try await fixture.darkroom("run", "many.yaml", "-o", "out").exit == 0)
+        #expect(try await fixture.end("run many.yaml -o out").exit == 0)
         let other = source.hasPrefix("/") ? fixture.scratch.path + source : source
         try change("sources.json", "album/a.png", other)
         try change("status.json", "album/a.png", other)
         try manager.removeItem(at: fixture.url("out/a.png"))
-        let result = try await fixture.darkroom("run", "many.yaml", "-o", "out")
+        let result = try await fixture.end("run many.yaml -o out")
         // It looks for itself what the pattern means.
         #expect(result.exit == 0, "\(result)")
         let images = try #require(try fixture.status()).images
@@ -186,13 +185,12 @@ struct ForeignFolderTests {
     /// A pipe in the place of that file is replaced, not written to, by a run that goes on after a kill.
     @Test func writesIntoNoPipe() async throws {
         try fixture.write("images: [\"./s*.png\"]\n", to: "many.yaml")
-        let killed = try await ClientProcess.end(
-            ["run", "many.yaml", "-o", "out", "--quiet"], folder: fixture.scratch.path,
+        let killed = try await fixture.end(
+            "run many.yaml -o out --quiet",
             environment: ["DARKROOM_FAULT": "receipt-manifest-moved"])
         #expect(killed.exit != 0, "\(killed)")
         try await prepare("rm -f sources.json status.json; mkfifo sources.json")
-        let result = try await fixture.darkroom("run", "many.yaml", "-o", "out")
-        #expect(result.exit == 0, "\(result)")
+        try await fixture.end("run many.yaml -o out").shows(exit: 0)
         #expect(try fixture.bytes("out/sources.json").count > 10)
     }
 }

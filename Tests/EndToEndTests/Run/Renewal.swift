@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import Foundation
 import Testing
 

@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomCore
 import Foundation
 import Synchronization
@@ -17,25 +16,17 @@ import Testing
         _ command: String, _ others: [String] = [], to folder: String = "out",
         environment: [String: String] = [:]
     ) async throws -> ClientProcess.Result {
-        try await ClientProcess.end(
-            [
-                command, "m.yaml", "-o", folder, "--config", "darkroomd.yaml",
-            ]
-                + others,
-            folder: fixture.scratch.path, environment: environment
-        ).replacing(fixture.scratch.path)
+        try await fixture.end(
+            [command, "m.yaml", "-o", folder, "--config", "darkroomd.yaml"] + others,
+            environment: environment)
     }
-
-    private func shell(_ command: String) throws { try fixture.shell(command) }
-
-    private func digests(_ folder: String) throws -> [String] { try fixture.digests(folder) }
 
     /// Whatever has changed: the plan tells it, the run makes that and nothing else, and the folder is then what a run in a
     /// new one makes.
     @Test(arguments: Renewal.changes) func makesWhatHasChanged(change: Renewal.Change) async throws
     {
         #expect(try await darkroom("run").exit == 0)
-        try shell(change.command)
+        try fixture.shell(change.command)
         let before = fixture.identities(of: Renewal.outputs)
         let files = fixture.list("out")
         let plan = try await darkroom("plan", ["--json"])
@@ -51,16 +42,15 @@ import Testing
         #expect(pruned.output.contains("removed") == !change.gone.isEmpty || isSilent, "\(pruned)")
         try fixture.checkOutcome()
         #expect(try await darkroom("run", to: "fresh").exit == 0)
-        #expect(try digests("out") == digests("fresh"))
+        #expect(try fixture.digests("out") == fixture.digests("fresh"))
         #expect(fixture.list("out") == fixture.list("fresh"))
-        #expect(
-            try await ClientProcess.end(["verify", "out"], folder: fixture.scratch.path).exit == 0)
+        #expect(try await fixture.end("verify out").exit == 0)
     }
 
     @Test func makesEverythingAgainWithAnotherVersion() async throws {
         #expect(try await darkroom("run").exit == 0)
         let digest = try #require(try fixture.status()?.images[0].versionsSHA256)
-        try shell("sed -i '0,/\(digest)/s/\(digest)/00/' out/status.json")
+        try fixture.shell("sed -i '0,/\(digest)/s/\(digest)/00/' out/status.json")
         let plan = try await darkroom("plan")
         #expect(
             plan.output.hasPrefix("make a: version changed\nmake c: made from a changed image\n"),
@@ -80,11 +70,10 @@ import Testing
         #expect(try await darkroom("run").exit == 0)
         try fixture.write("no picture", to: "small.png")
         let failed = try await darkroom("run")
-        #expect(failed.exit == 3, "\(failed)")
-        #expect(
-            failed.errors.contains(
-                "2 files of an earlier run stay, although their images fail now: a.png, c.png\n"),
-            "\(failed)")
+        failed.shows(
+            exit: 3,
+            errors: .has(
+                "2 files of an earlier run stay, although their images fail now: a.png, c.png\n"))
         #expect(
             try fixture.status()?.images.map(\.state) == [
                 .failed, .filtered, .filtered, .failed, .filtered, .filtered,
@@ -94,16 +83,15 @@ import Testing
         let again = try await darkroom("run")
         #expect(again.exit == 3 && again.output.contains("; nothing to do"), "\(again)")
         // The file is a picture again.
-        try shell("cp deep.png small.png")
-        let mended = try await darkroom("run")
-        #expect(mended.exit == 0 && mended.output.contains("; 2 made, 4 as they were"), "\(mended)")
+        try fixture.shell("cp deep.png small.png")
+        try await darkroom("run").shows(exit: 0, output: .has("; 2 made, 4 as they were"))
         try fixture.checkOutcome()
     }
 
     /// Somebody has put a file of his own where an output was that nobody has any more.
     @Test func removesOnlyItsOwnFiles() async throws {
         #expect(try await darkroom("run").exit == 0)
-        try shell("sed -i '/  c: /d' m.yaml")
+        try fixture.shell("sed -i '/  c: /d' m.yaml")
         #expect(try await darkroom("run").exit == 0)
         try fixture.write("mine", to: "out/c.png")
         try fixture.write("mine", to: "out/mine.png")
@@ -112,21 +100,17 @@ import Testing
         try fixture.checkOutcome(and: ["c.png", "mine.png"])
         // It is in the way of an image that comes back.
         try fixture.write(Renewal.manifest, to: "m.yaml")
-        let result = try await darkroom("run")
-        #expect(
-            result.exit == 3
-                && result.errors.contains(
-                    "out/c.png: another file is in the place of this output; move it away"),
-            "\(result)")
+        try await darkroom("run").shows(
+            exit: 3,
+            errors: .has("out/c.png: another file is in the place of this output; move it away"))
         #expect(try fixture.bytes("out/c.png") == Array("mine".utf8))
     }
 
     /// Files that are named on the command line come and go, and the options change.
     @Test func takesOtherPicturesAndOptions() async throws {
         func run(_ words: String) async throws -> ClientProcess.Result {
-            try await ClientProcess.end(
-                ["run"] + words.split(separator: " ").map(String.init) + ["-o", "out"],
-                folder: fixture.scratch.path)
+            try await fixture.end(
+                ["run"] + words.split(separator: " ").map(String.init) + ["-o", "out"])
         }
         for (words, result) in [
             ("small.png gray.png --filter mono", "2 images"),
@@ -143,15 +127,14 @@ import Testing
     }
 
     @Test func looksAtAFolder() async throws {
-        try shell("mkdir p; cp small.png p/a.png; cp gray.png p/b.png")
+        try fixture.shell("mkdir p; cp small.png p/a.png; cp gray.png p/b.png")
         func run(_ others: String...) async throws -> String {
-            let result = try await ClientProcess.end(
-                ["run", "p/", "-o", "out"] + others, folder: fixture.scratch.path)
+            let result = try await fixture.end(["run", "p/", "-o", "out"] + others)
             #expect(result.exit == 0, "\(result)")
             return result.output
         }
         _ = try await run()
-        try shell("mv p/a.png p/c.png; cp deep.png p/d.png")
+        try fixture.shell("mv p/a.png p/c.png; cp deep.png p/d.png")
         #expect(
             try await run("--prune").contains("3 images; 2 made, 1 as it was, 1 output removed"))
         #expect(fixture.list("out").filter { $0.hasSuffix(".png") } == ["b.png", "c.png", "d.png"])
@@ -159,42 +142,28 @@ import Testing
 
     /// A folder of a share that is not mounted is no picture that is gone.
     @Test(arguments: ["p", "p/"]) func needsTheFolderThatIsNamed(folder: String) async throws {
-        try shell("mkdir p q; cp small.png p/a.png; cp gray.png q/b.png")
+        try fixture.shell("mkdir p q; cp small.png p/a.png; cp gray.png q/b.png")
         func run(_ command: String, _ others: String...) async throws -> ClientProcess.Result {
-            try await ClientProcess.end(
-                [command, folder, "q", "-o", "out"] + others, folder: fixture.scratch.path)
+            try await fixture.end([command, folder, "q", "-o", "out"] + others)
         }
         #expect(try await run("run").exit == 0)
-        try shell("mv p away")
+        try fixture.shell("mv p away")
         for command in ["run", "plan"] {
-            let result = try await run(command, "--prune")
-            #expect(result.exit == 66 && result.errors.contains("\(folder): "), "\(result)")
+            try await run(command, "--prune").shows(exit: 66, errors: .has("\(folder): "))
         }
         #expect(fixture.list("out").filter { $0.hasSuffix(".png") } == ["a.png", "b.png"])
     }
 
     /// A picture that comes into a folder within takes no other one's name away.
     @Test func namesStayThoseOfTheirPictures() async throws {
-        try shell("mkdir -p p/2026; cp small.png p/z.png")
+        try fixture.shell("mkdir -p p/2026; cp small.png p/z.png")
         let words = ["run", "p", "-o", "out"]
-        #expect(try await ClientProcess.end(words, folder: fixture.scratch.path).exit == 0)
+        #expect(try await fixture.end(words).exit == 0)
         let former = fixture.identities(of: ["z.png"])
-        try shell("cp gray.png p/2026/z.png")
-        let result = try await ClientProcess.end(words, folder: fixture.scratch.path)
-        #expect(result.exit == 0 && result.output.contains("; 1 made, 1 as it was"), "\(result)")
+        try fixture.shell("cp gray.png p/2026/z.png")
+        try await fixture.end(words).shows(exit: 0, output: .has("; 1 made, 1 as it was"))
         #expect(fixture.identities(of: ["z.png"]) == former)
         #expect(try fixture.status()?.images.map(\.name).sorted() == ["z", "z-2"])
-    }
-
-    /// The second run compares, and has nothing to write.
-    @Test func writesNothingWhereNothingHasChanged() async throws {
-        // A source that was changed a moment ago has no identity, which the second run would note.
-        try shell("sleep 2.1")
-        #expect(try await darkroom("run").exit == 0)
-        let before = fixture.identities(of: fixture.list("out"))
-        let result = try await darkroom("run")
-        #expect(result.exit == 0 && result.output.contains("; nothing to do"), "\(result)")
-        #expect(fixture.identities(of: fixture.list("out")) == before)
     }
 
     /// What lies beside the outputs is written again, and nothing else. Without the status, the images are made again, and
@@ -202,9 +171,11 @@ import Testing
     @Test(arguments: ["status.json", "sizes.json", "progress.json", "manifest.yaml"])
     func writesRemovedFilesAgain(file: String) async throws {
         #expect(try await darkroom("run").exit == 0)
-        let (former, digests) = (fixture.identities(of: Renewal.outputs), try digests("out"))
+        let (former, digests) = (
+            fixture.identities(of: Renewal.outputs), try fixture.digests("out")
+        )
         let bytes = try fixture.bytes("out/\(file)")
-        try shell("rm out/\(file)")
+        try fixture.shell("rm out/\(file)")
         let result = try await darkroom("run")
         let isSilent = file != "status.json"
         #expect(
@@ -213,7 +184,7 @@ import Testing
             #expect(try fixture.bytes("out/\(file)") == bytes)
         }
         #expect(fixture.identities(of: Renewal.outputs) == former)
-        #expect(try self.digests("out") == digests)
+        #expect(try fixture.digests("out") == digests)
         try fixture.checkOutcome()
     }
 
@@ -221,35 +192,33 @@ import Testing
     /// of another version is not: nobody has asked for it.
     @Test(arguments: [true, false]) func tellsResultsOfFormerOptions(isGone: Bool) async throws {
         let told = "1 source \(isGone ? "is gone" : "cannot be read"), and the results stand: a\n"
-        try shell("mkdir p; cp small.png p/a.png")
+        try fixture.shell("mkdir p; cp small.png p/a.png")
         let images = "images: {a: p/a.png, b: {source: gray.png, filters: []}}\n"
         try fixture.write(images, to: "m.yaml")
         #expect(try await darkroom("run").exit == 0)
-        let before = try digests("out")
+        let before = try fixture.digests("out")
         // A folder that is not there may be on a file system that is not mounted.
-        try shell(isGone ? "mv p/a.png a.png" : "mv p away")
+        try fixture.shell(isGone ? "mv p/a.png a.png" : "mv p away")
         let digest = try #require(try fixture.status()?.images[0].versionsSHA256)
-        try shell("sed -i '0,/\(digest)/s/\(digest)/00/' out/status.json")
+        try fixture.shell("sed -i '0,/\(digest)/s/\(digest)/00/' out/status.json")
         let same = try await darkroom("run")
         #expect(same.exit == 0 && same.errors.hasPrefix("darkroom: \(told)"), "\(same)")
         #expect(!same.errors.contains("former filters"), "\(same)")
         try fixture.write("filters: [sepia]\n" + images, to: "m.yaml")
         let remedy = isGone ? "darkroom: The same command with --prune removes them.\n" : ""
         for _ in 0..<2 {
-            let other = try await darkroom("run")
-            #expect(other.exit == 3 && other.output.contains("; nothing to do"), "\(other)")
-            #expect(
-                other.errors
-                    == "darkroom: \(told)darkroom: 1 result of them is as the former filters and options have made it. The same command tries again.\n\(remedy)",
-                "\(other)")
+            try await darkroom("run").shows(
+                exit: 3, output: .has("; nothing to do"),
+                errors:
+                    "darkroom: \(told)darkroom: 1 result of them is as the former filters and options have made it. The same command tries again.\n\(remedy)"
+            )
         }
         let json = try await darkroom("run", ["--json"])
         #expect(
             json.output.contains(#""outdated":1"#) && json.output.contains(#""exit":3"#), "\(json)")
-        #expect(try digests("out") == before)
-        try shell(isGone ? "mv a.png p/a.png" : "mv away p")
-        let made = try await darkroom("run")
-        #expect(made.exit == 0 && made.output.contains("; 1 made, 1 as it was"), "\(made)")
+        #expect(try fixture.digests("out") == before)
+        try fixture.shell(isGone ? "mv a.png p/a.png" : "mv away p")
+        try await darkroom("run").shows(exit: 0, output: .has("; 1 made, 1 as it was"))
         try fixture.checkOutcome()
     }
 
@@ -259,14 +228,12 @@ import Testing
         let origin = try origin(suffix)
         try fixture.write(
             "images: {a: \(origin.baseURL)/small.png, words: words.png}\n", to: "m.yaml")
-        try shell("echo words >words.png")
+        try fixture.shell("echo words >words.png")
         suffix.isAway.withLock { $0 = true }
-        let away = try await darkroom("run", Self.remote)
-        #expect(away.exit == 3, "\(away)")
+        try await darkroom("run", Self.remote).shows(exit: 3)
         suffix.isAway.withLock { $0 = false }
-        let back = try await darkroom("run", Self.remote)
-        #expect(
-            back.exit == 3 && back.output.contains("1 failed; 1 made, 1 as it was\n"), "\(back)")
+        try await darkroom("run", Self.remote).shows(
+            exit: 3, output: .has("1 failed; 1 made, 1 as it was\n"))
         let plan = try await darkroom("plan", Self.remote)
         #expect(plan.output == "m: 0 of 2 images to make, 2 stand (1 failed before)\n", "\(plan)")
     }
@@ -275,31 +242,26 @@ import Testing
     @Test func readsAllOnRequest() async throws {
         #expect(try await darkroom("run").exit == 0)
         let sha256 = try #require(try fixture.status()?.images[0].sourceSHA256)
-        try shell("sed -i 's/\(sha256)/00/' out/status.json; sleep 2.1")
+        try fixture.shell("sed -i 's/\(sha256)/00/' out/status.json; sleep 2.1")
         let status = try fixture.bytes("out/status.json")
         _ = status
         let result = try await darkroom("run", ["--check"])
         // `c` was made of what `a` is now.
         #expect(result.exit == 0 && result.output.contains("; 1 made, 5 as they were"), "\(result)")
-        let again = try await darkroom("run", ["--check"])
-        #expect(again.exit == 0 && again.output.contains("; nothing to do"), "\(again)")
+        try await darkroom("run", ["--check"]).shows(exit: 0, output: .has("; nothing to do"))
         for command in ["run", "plan"] {
-            let refused = try await darkroom(command, ["--prune", "--shard", "1/2"], to: "parts")
-            #expect(
-                refused.exit == 64
-                    && refused.errors.contains("--prune is for a run without --shard"),
-                "\(refused)")
+            try await darkroom(command, ["--prune", "--shard", "1/2"], to: "parts").shows(
+                exit: 64, errors: .has("--prune is for a run without --shard"))
         }
     }
 
     @Test func plansWhatIsNotThere() async throws {
         let plan = try await darkroom("plan")
-        #expect(plan.exit == 0 && plan.errors == "", "\(plan)")
-        #expect(plan.output.hasPrefix("make a: new\nmake b-1: new\n"), "\(plan)")
+        plan.shows(exit: 0, output: .begins("make a: new\nmake b-1: new\n"), errors: .nothing)
         #expect(plan.output.hasSuffix("m: 6 of 6 images to make (6 new)\n"), "\(plan)")
         #expect(!fixture.exists("out"))
         #expect(try await darkroom("run").exit == 0)
-        try shell("rm gray.png; sed -i '/  c: /d' m.yaml")
+        try fixture.shell("rm gray.png; sed -i '/  c: /d' m.yaml")
         let later = try await darkroom("plan")
         #expect(
             later.output == """
@@ -373,10 +335,9 @@ import Testing
                 "make c: source must be fetched to compare it\nm: 1 of 4 images to make"), "\(plan)"
         )
         // Another content.
-        try shell("cp small.png gray.png; cp small.png deep.png")
+        try fixture.shell("cp small.png gray.png; cp small.png deep.png")
         let changed = try await darkroom("run", Self.remote)
-        #expect(
-            changed.exit == 0 && changed.output.contains("; 3 made, 1 as it was\n"), "\(changed)")
+        changed.shows(exit: 0, output: .has("; 3 made, 1 as it was\n"))
         #expect(fixture.identities(of: ["a.png"])["a.png"] == first["a.png"])
         #expect(
             try fixture.status()?.images.map(\.sourceSHA256).count {
@@ -395,30 +356,28 @@ import Testing
         suffix.isAway.withLock { $0 = true }
         // Nobody answers: what could be asked for stands, and no output is lost.
         for prune in [[], ["--prune"]] {
-            let away = try await darkroom("run", Self.remote + prune)
-            #expect(away.exit == 0, "\(away)")
-            #expect(
-                away.errors.contains(
+            try await darkroom("run", Self.remote + prune).shows(
+                exit: 0,
+                errors: .has(
                     "4 sources could not be compared, because the server did not say whether they have changed, and the results stand: a, b-1, b-2, c\n"
-                ), "\(away)")
+                ))
             #expect(fixture.list("out").count { $0.hasSuffix(".png") } == 4)
         }
         #expect(fixture.identities(of: outputs.dropLast()) == second.filter { $0.key != "c.png" })
         try fixture.checkOutcome()
         // Nor can it be made with other filters.
-        let before = try digests("out")
-        try shell("sed -i 's/^images:/filters: [sepia]\\nimages:/' m.yaml")
-        let other2 = try await darkroom("run", Self.remote)
-        #expect(other2.exit == 3 && other2.output.contains("; 0 made, 4 as they were"), "\(other2)")
-        #expect(
-            other2.errors.contains(
+        let before = try fixture.digests("out")
+        try fixture.shell("sed -i 's/^images:/filters: [sepia]\\nimages:/' m.yaml")
+        try await darkroom("run", Self.remote).shows(
+            exit: 3, output: .has("; 0 made, 4 as they were"),
+            errors: .has(
                 "4 results of them are as the former filters and options have made them. The same command tries again.\n"
-            ), "\(other2)")
-        #expect(try digests("out") == before)
+            ))
+        #expect(try fixture.digests("out") == before)
         try fixture.checkOutcome()
         suffix.isAway.withLock { $0 = false }
-        let made = try await darkroom("run", Self.remote)
-        #expect(made.exit == 0 && made.output.contains("; 4 made, 0 as they were"), "\(made)")
+        try await darkroom("run", Self.remote).shows(
+            exit: 0, output: .has("; 4 made, 0 as they were"))
         try fixture.checkOutcome()
     }
 
@@ -429,29 +388,27 @@ import Testing
         try fixture.write("images: {a: \(origin.baseURL)/small.png}\n", to: "m.yaml")
         #expect(try await darkroom("run", Self.remote).exit == 0)
         let digest = try #require(try fixture.status()?.images[0].versionsSHA256)
-        try shell("sed -i 's/\(digest)/00/' out/status.json")
+        try fixture.shell("sed -i 's/\(digest)/00/' out/status.json")
         suffix.isAway.withLock { $0 = true }
         for _ in 0..<2 {
-            let away = try await darkroom("run", Self.remote)
-            #expect(away.exit == 0, "\(away)")
-            #expect(
-                away.errors
-                    == "darkroom: 1 source could not be compared, because the server did not say whether they have changed, and the results stand: a\n",
-                "\(away)")
+            try await darkroom("run", Self.remote).shows(
+                exit: 0,
+                errors:
+                    "darkroom: 1 source could not be compared, because the server did not say whether they have changed, and the results stand: a\n"
+            )
         }
         suffix.isAway.withLock { $0 = false }
-        let made = try await darkroom("run", Self.remote)
-        #expect(made.exit == 0 && made.output.contains("; 1 made, 0 as they were"), "\(made)")
+        try await darkroom("run", Self.remote).shows(
+            exit: 0, output: .has("; 1 made, 0 as they were"))
         #expect(try fixture.status()?.images[0].versionsSHA256 == digest)
     }
 
-    /// The tags of one URL say nothing of another one.
     @Test func asksAnotherURLWithoutTags() async throws {
         let origin = try origin(Suffix())
         let text = "images: {a: \(origin.baseURL)/small.png}\n"
         try fixture.write(text, to: "m.yaml")
         #expect(try await darkroom("run", Self.remote).exit == 0)
-        try shell("mkdir p; cp small.png p/")
+        try fixture.shell("mkdir p; cp small.png p/")
         try fixture.write(text.replacing("/small", with: "/p/small"), to: "m.yaml")
         let count = origin.requests.count
         let result = try await darkroom("run", Self.remote)
@@ -489,16 +446,12 @@ import Testing
                 ["HTTP/1.1 429 Busy", "Content-Length: 0"],
             ]
         }
-        let busy = try await darkroom("run", settings)
-        #expect(busy.exit == 0 && busy.output.contains("; nothing to do"), "\(busy)")
-        #expect(busy.errors == "", "\(busy)")
+        try await darkroom("run", settings).shows(
+            exit: 0, output: .has("; nothing to do"), errors: .nothing)
         #expect(origin.requests.count == 4)
         isGone.withLock { $0 = true }
-        let stands = try await darkroom("run", settings)
-        #expect(
-            stands.exit == 0
-                && stands.errors.contains("1 source is gone, and the results stand: a\n"),
-            "\(stands)")
+        try await darkroom("run", settings).shows(
+            exit: 0, errors: .has("1 source is gone, and the results stand: a\n"))
         // No source of a server is left, so nothing is removed.
         let all = try await darkroom("run", settings + ["--prune"])
         #expect(all.exit == 0 && all.errors.contains("because all sources are gone"), "\(all)")
@@ -506,10 +459,10 @@ import Testing
             "images: {a: \(origin.baseURL)/a, b: small.png, c: \(origin.baseURL)/c}\n", to: "m.yaml"
         )
         // Nobody has looked for the source of a new image.
-        let new = try await darkroom("run", settings + ["--prune"])
-        #expect(new.exit == 0 && new.errors.contains("because all sources are gone"), "\(new)")
-        let removed = try await darkroom("run", settings + ["--prune"])
-        #expect(removed.exit == 3 && removed.output.contains("1 output removed"), "\(removed)")
+        try await darkroom("run", settings + ["--prune"]).shows(
+            exit: 0, errors: .has("because all sources are gone"))
+        try await darkroom("run", settings + ["--prune"]).shows(
+            exit: 3, output: .has("1 output removed"))
     }
 
     /// The server does not answer, and somebody loses patience.
@@ -529,24 +482,12 @@ import Testing
             ["m.yaml", "-o", "out", "--config", "darkroomd.yaml"] + Self.remote)
         while origin.requests.count < 2 { await Task.yield() }
         run.send(SIGTERM)
-        let result = try await run.result()
-        #expect(result.exit == 75 && result.errors.contains("stopped by SIGTERM"), "\(result)")
+        try await run.result().shows(exit: 75, errors: .has("stopped by SIGTERM"))
         isHeld.withLock { $0 = false }
         #expect(try await darkroom("run", Self.remote).exit == 0)
     }
 
     // MARK: What is left
-
-    /// A source that was corrected in the manifest, although its file is older than the attempt.
-    @Test func triesACorrectedManifest() async throws {
-        try fixture.write("no picture", to: "wrong.png")
-        try fixture.write("images: {a: wrong.png}\n", to: "m.yaml")
-        #expect(try await darkroom("run").exit == 3)
-        #expect(try await darkroom("run").output.contains("; nothing to do"))
-        try fixture.write("images: {a: small.png}\n", to: "m.yaml")
-        let result = try await darkroom("run")
-        #expect(result.exit == 0 && result.output.contains("; 1 made"), "\(result)")
-    }
 
     @Test func triesAgainWithAnotherLimit() async throws {
         try fixture.write("images: {a: small.png}\n", to: "m.yaml")
@@ -554,8 +495,7 @@ import Testing
         #expect(try await darkroom("run", small).exit == 3)
         #expect(try await darkroom("run", small).output.contains("; nothing to do"))
         #expect(try await darkroom("plan").output.hasPrefix("make a: limits changed\n"))
-        let result = try await darkroom("run")
-        #expect(result.exit == 0 && result.output.contains("; 1 made"), "\(result)")
+        try await darkroom("run").shows(exit: 0, output: .has("; 1 made"))
     }
 
     /// The former file of an image that fails under another name stays, and so does one that has become a source.
@@ -566,51 +506,42 @@ import Testing
         try fixture.write(
             "images: {a: {source: small.png, output: {format: jpeg}}, c: out/b.png}\n", to: "m.yaml"
         )
-        let result = try await darkroom("run", ["--prune"])
-        #expect(
-            result.exit == 3
-                && result.errors.contains(
-                    "1 file of an earlier run stays, although its image fails now: a.png\n"),
-            "\(result)")
+        try await darkroom("run", ["--prune"]).shows(
+            exit: 3,
+            errors: .has("1 file of an earlier run stays, although its image fails now: a.png\n"))
         #expect(fixture.exists("out/a.png") && fixture.exists("out/b.png"))
-        try shell("cp deep.png small.png")
-        let mended = try await darkroom("run", ["--prune"])
-        #expect(mended.exit == 0 && mended.output.contains("1 output removed"), "\(mended)")
+        try fixture.shell("cp deep.png small.png")
+        try await darkroom("run", ["--prune"]).shows(exit: 0, output: .has("1 output removed"))
         #expect(!fixture.exists("out/a.png") && fixture.exists("out/b.png"))
     }
 
     /// What `--prune` would remove is no surprise for who verifies the folder.
     @Test func verifiesFormerOutputs() async throws {
         #expect(try await darkroom("run").exit == 0)
-        try shell("sed -i '/  c: /d' m.yaml")
+        try fixture.shell("sed -i '/  c: /d' m.yaml")
         #expect(try await darkroom("run").exit == 0)
         func verify() async throws -> ClientProcess.Result {
-            try await ClientProcess.end(["verify", "out"], folder: fixture.scratch.path)
+            try await fixture.end("verify out")
         }
-        let known = try await verify()
-        #expect(known.exit == 0, "\(known)")
+        try await verify().shows(exit: 0)
         try fixture.write("mine", to: "out/c.png")
         let other = try await verify()
         #expect(other.exit != 0 && (other.output + other.errors).contains("c.png"), "\(other)")
     }
 
     @Test func plansAnUnfinishedRunAndSaysWhatItCannotRead() async throws {
-        let killed = try await darkroom(
+        try await darkroom(
             "run", ["--jobs", "1"],
-            environment: [FaultPoint.variable: FaultPoint.publishOutputsMoved.rawValue])
-        #expect(killed.exit == 137, "\(killed)")
+            environment: FaultPoint.publishOutputsMoved.environment
+        ).shows(exit: 137)
         let plan = try await darkroom("plan")
-        #expect(
-            plan.exit == 0 && plan.output.contains("a run has not ended: it has done "), "\(plan)")
+        plan.shows(exit: 0, output: .has("a run has not ended: it has done "))
         #expect(try await darkroom("plan", ["--json"]).output.contains(#""unfinished":"#))
         #expect(try await darkroom("run").exit == 0)
         #expect(try await !darkroom("plan").output.contains("a run has not ended"))
         try fixture.write("{", to: "out/.darkroom/former.json")
         for command in ["plan", "run"] {
-            let refused = try await darkroom(command)
-            #expect(
-                refused.exit == 65 && refused.errors.contains("out/.darkroom/former.json: "),
-                "\(refused)")
+            try await darkroom(command).shows(exit: 65, errors: .has("out/.darkroom/former.json: "))
         }
     }
 
@@ -631,11 +562,10 @@ import Testing
             "images: {a: \(origin.baseURL)/plain/small.png, b: {from: a, filters: flip}, c: {source: gray.png, filters: [{overlay: {from: a}}]}}\n",
             to: "m.yaml")
         #expect(try await darkroom("run", Self.remote).exit == 0)
-        let again = try await darkroom("run", Self.remote)
-        #expect(again.exit == 0 && again.output.contains("; 0 made, 3 as they were"), "\(again)")
-        try shell("cp deep.png small.png")
-        let changed = try await darkroom("run", Self.remote)
-        #expect(changed.exit == 0 && changed.output.contains("; 3 made, 0 as"), "\(changed)")
+        try await darkroom("run", Self.remote).shows(
+            exit: 0, output: .has("; 0 made, 3 as they were"))
+        try fixture.shell("cp deep.png small.png")
+        try await darkroom("run", Self.remote).shows(exit: 0, output: .has("; 3 made, 0 as"))
         try fixture.checkOutcome()
     }
 
@@ -654,17 +584,16 @@ import Testing
         #expect(try await darkroom("run", to: "old").exit == 0)
         try fixture.write(Renewal.changed, to: "m.yaml")
         #expect(try await darkroom("run", to: "new").exit == 0)
-        let reference = try digests(goesBack ? "old" : "new")
+        let reference = try fixture.digests(goesBack ? "old" : "new")
         for point in Self.points {
-            try shell("rm -rf out; cp -a old out")
+            try fixture.shell("rm -rf out; cp -a old out")
             try fixture.write(Renewal.changed, to: "m.yaml")
-            let killed = try await darkroom(
-                "run", ["--prune"], environment: [FaultPoint.variable: point.rawValue])
+            let killed = try await darkroom("run", ["--prune"], environment: point.environment)
             #expect(killed.exit == 137, "\(point.rawValue): \(killed)")
             if goesBack { try fixture.write(Renewal.manifest, to: "m.yaml") }
             let result = try await darkroom("run", ["--prune"])
             #expect(result.exit == 0, "\(point.rawValue): \(result)")
-            #expect(try digests("out") == reference, "\(point.rawValue)")
+            #expect(try fixture.digests("out") == reference, "\(point.rawValue)")
             try fixture.checkOutcome()
             let again = try await darkroom("run", ["--prune"])
             #expect(again.output.contains("; nothing to do"), "\(point.rawValue): \(again)")
@@ -678,19 +607,19 @@ import Testing
         try fixture.write(
             "images: {a: small.png, b: {from: a, filters: flip}, c: gray.png, d: large.png}\n",
             to: "m.yaml")
-        let killed = try await darkroom(
+        // When the fourth begins, `a` has ended: `b` needs it.
+        try await darkroom(
             "run", ["--jobs", "1"],
-            // When the fourth begins, `a` has ended: `b` needs it.
-            environment: [FaultPoint.variable: "\(FaultPoint.filterBegan.rawValue):4"])
-        #expect(killed.exit == 137, "\(killed)")
-        try shell(command)
+            environment: FaultPoint.filterBegan.environment(passing: 4)
+        ).shows(exit: 137)
+        try fixture.shell(command)
         let result = try await darkroom("run")
         #expect(result.exit == 0, "\(result)")
         #expect(
             result.output.contains(", \(again) of them made again") == (again > 0), "\(result)")
         #expect(result.output.contains("made again") == (again > 0), "\(result)")
         #expect(try await darkroom("run", to: "fresh").exit == 0)
-        #expect(try digests("out") == digests("fresh"))
+        #expect(try fixture.digests("out") == fixture.digests("fresh"))
         try fixture.checkOutcome()
         #expect(try await darkroom("run").output.contains("; nothing to do"))
     }
@@ -700,18 +629,15 @@ import Testing
     func continuesAfterTwoKills(second: FaultPoint) async throws {
         #expect(try await darkroom("run").exit == 0)
         try fixture.write(Renewal.changed, to: "m.yaml")
-        let first = try await darkroom(
-            "run", environment: [FaultPoint.variable: FaultPoint.receiptManifestMoved.rawValue])
-        #expect(first.exit == 137, "\(first)")
+        try await darkroom(
+            "run", environment: FaultPoint.receiptManifestMoved.environment
+        ).shows(exit: 137)
         let third = Renewal.changed + "  g: gray.png\n"
         try fixture.write(third, to: "m.yaml")
-        let killed = try await darkroom(
-            "run", environment: [FaultPoint.variable: second.rawValue])
-        #expect(killed.exit == 137, "\(killed)")
+        try await darkroom("run", environment: second.environment).shows(exit: 137)
         for text in [third, Renewal.manifest] {
             try fixture.write(text, to: "m.yaml")
-            let result = try await darkroom("run", ["--prune"])
-            #expect(result.exit == 0, "\(result)")
+            try await darkroom("run", ["--prune"]).shows(exit: 0)
             try fixture.checkOutcome()
         }
     }
@@ -722,19 +648,16 @@ import Testing
         let text = "images: {a: \(origin.baseURL)/plain/small.png, b: gray.png}\n"
         try fixture.write(text, to: "m.yaml")
         #expect(try await darkroom("run", Self.remote).exit == 0)
-        let before = try digests("out")
-        let killed = try await darkroom(
-            "run", Self.remote,
-            environment: [FaultPoint.variable: FaultPoint.retryMoved.rawValue])
-        #expect(killed.exit == 137, "\(killed)")
-        let late = try await darkroom(
-            "run", Self.remote,
-            environment: [FaultPoint.variable: FaultPoint.statusMoved.rawValue])
-        #expect(late.exit == 137, "\(late)")
+        let before = try fixture.digests("out")
+        try await darkroom(
+            "run", Self.remote, environment: FaultPoint.retryMoved.environment
+        ).shows(exit: 137)
+        try await darkroom(
+            "run", Self.remote, environment: FaultPoint.statusMoved.environment
+        ).shows(exit: 137)
         origin.stop()
-        let result = try await darkroom("run", Self.remote)
-        #expect(result.exit == 0, "\(result)")
-        #expect(try digests("out") == before)
+        try await darkroom("run", Self.remote).shows(exit: 0)
+        #expect(try fixture.digests("out") == before)
         try fixture.checkOutcome()
     }
 
@@ -745,7 +668,7 @@ import Testing
         for (number, text) in texts.enumerated() {
             try fixture.write(text, to: "m.yaml")
             #expect(try await darkroom("run", to: "reference\(number)").exit == 0)
-            references.append(try digests("reference\(number)"))
+            references.append(try fixture.digests("reference\(number)"))
         }
         var kills = 0
         var rounds = 0
@@ -768,9 +691,8 @@ import Testing
             try fixture.write(texts[number], to: "m.yaml")
             let stable = ["b-1.png", "b-2.png", "d.png"]
             let before = fixture.identities(of: stable)
-            let result = try await darkroom("run", ["--prune"])
-            #expect(result.exit == 0, "\(result)")
-            #expect(try digests("out") == references[number])
+            try await darkroom("run", ["--prune"]).shows(exit: 0)
+            #expect(try fixture.digests("out") == references[number])
             let after = fixture.identities(of: stable)
             #expect(before.allSatisfy { after[$0.key] == $0.value })
             try fixture.checkOutcome()

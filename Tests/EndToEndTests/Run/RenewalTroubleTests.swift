@@ -13,15 +13,6 @@ import Testing
         fixture = try RunFixture()
     }
 
-    private func end(
-        _ line: String, environment: [String: String] = [:]
-    ) async throws -> ClientProcess.Result {
-        try await ClientProcess.end(
-            line.split(separator: " ").map(String.init), folder: fixture.scratch.path,
-            environment: environment
-        ).replacing(fixture.scratch.path)
-    }
-
     private var results: [String] { fixture.list("out").filter { $0.hasSuffix(".png") } }
 
     // MARK: File systems that are not mounted
@@ -45,16 +36,16 @@ import Testing
         try #require(mount("tmpfs", disk, "tmpfs", 0, "size=1m") == 0)
         defer { umount2(disk, CInt(MNT_DETACH)) }
         try fixture.shell("cp small.png p/disk/a.png; cp gray.png p/disk/b.png; sleep 2.1")
-        #expect(try await end("\(command) -o out").exit == 0)
+        #expect(try await fixture.end("\(command) -o out").exit == 0)
         let former = results
         #expect(former.contains("a.png") && former.contains("b.png"))
         // A picture that is really gone is told from one that is away.
         try fixture.shell("rm p/disk/b.png")
-        let pruned = try await end("\(command) -o out --prune")
+        let pruned = try await fixture.end("\(command) -o out --prune")
         #expect(pruned.output.contains("1 output removed"), "\(pruned)")
         #expect(results == former.filter { $0 != "b.png" })
         try #require(umount(disk) == 0)
-        let away = try await end("\(command) -o out --prune")
+        let away = try await fixture.end("\(command) -o out --prune")
         #expect(!away.output.contains("removed"), "\(away)")
         #expect(
             away.errors.contains("is a file system not mounted?")
@@ -81,40 +72,35 @@ import Testing
         defer { umount2(disk, CInt(MNT_DETACH)) }
         func night() async throws {
             for number in 1...2 {
-                let result = try await end("\(command) -o out --shard \(number)/2")
-                #expect(result.exit == 0, "\(result)")
+                try await fixture.end("\(command) -o out --shard \(number)/2").shows(exit: 0)
             }
         }
         try fixture.shell("cp small.png p/disk/a.png; cp gray.png p/disk/b.png; sleep 2.1")
         try await night()
-        #expect(try await end("merge out").exit == 0)
+        #expect(try await fixture.end("merge out").exit == 0)
         #expect(results == ["a.png", "b.png", "large.png"])
         // A picture that is really gone is told from one that is away. A manifest without it says so as a folder does.
         try fixture.shell("rm p/disk/b.png")
         try write("- {name: a, source: p/disk/a.png}\n")
         try await night()
-        let pruned = try await end("merge out --prune")
-        #expect(pruned.exit == 0 && pruned.output.contains("1 output removed"), "\(pruned)")
+        try await fixture.end("merge out --prune").shows(exit: 0, output: .has("1 output removed"))
         #expect(results == ["a.png", "large.png"])
         try #require(umount(disk) == 0)
         try write("")
         try await night()
         for _ in 0..<2 {
-            let away = try await end("merge out --prune")
-            #expect(away.exit == 0 && !away.output.contains("removed"), "\(away)")
-            #expect(
-                away.errors
-                    == "darkroom: 1 file of an earlier run stays, because its source cannot be looked for: is a file system not mounted? a.png\n",
-                "\(away)")
+            try await fixture.end("merge out --prune").shows(
+                exit: 0, output: .lacks("removed"),
+                errors:
+                    "darkroom: 1 file of an earlier run stays, because its source cannot be looked for: is a file system not mounted? a.png\n"
+            )
         }
-        let json = try await end("merge out --prune --json")
-        #expect(
-            json.exit == 0 && json.output.contains(#""away":["a.png"]"#)
-                && json.output.contains(#""withoutImage":[]"#), "\(json)")
+        try await fixture.end("merge out --prune --json").shows(
+            exit: 0, output: .has(#""away":["a.png"]"#, #""withoutImage":[]"#))
         #expect(results == ["a.png", "large.png"])
         try #require(mount(tmpfs, disk, nil, UInt(MS_BIND), nil) == 0)
         try fixture.shell("rm p/disk/a.png")
-        let last = try await end("merge out --prune")
+        let last = try await fixture.end("merge out --prune")
         #expect(last.output.contains("1 output removed") && last.errors == "", "\(last)")
         #expect(results == ["large.png"])
     }
@@ -126,23 +112,22 @@ import Testing
     {
         func night() async throws {
             for number in 1...2 where isDivided {
-                let result = try await end("run m.yaml -o out --shard \(number)/2")
-                #expect(result.exit == 0, "\(result)")
+                try await fixture.end("run m.yaml -o out --shard \(number)/2").shows(exit: 0)
             }
         }
         let prune = isDivided ? "merge out --prune" : "run m.yaml -o out --prune"
         let image = "{name: a, source: small.png, output: {name: g/h/x.png}}"
         try fixture.write("images: [gray.png, \(image)]\n", to: "m.yaml")
         try await night()
-        #expect(try await end(prune).exit == 0)
+        #expect(try await fixture.end(prune).exit == 0)
         try fixture.write("images: [gray.png]\n", to: "m.yaml")
         try await night()
-        let killed = try await end(prune, environment: ["DARKROOM_FAULT": "former-removed"])
-        #expect(killed.exit == 137, "\(killed)")
+        try await fixture.end(prune, environment: ["DARKROOM_FAULT": "former-removed"]).shows(
+            exit: 137)
         #expect(fixture.list("out/g") == ["h"] && fixture.list("out/g/h") == [])
-        #expect(try await end(prune).exit == 0)
+        #expect(try await fixture.end(prune).exit == 0)
         #expect(!fixture.list("out").contains("g"))
-        #expect(try await end("verify out").exit == 0)
+        #expect(try await fixture.end("verify out").exit == 0)
     }
 
     // MARK: Times
@@ -150,17 +135,15 @@ import Testing
     /// An end in the future would make all outputs seem older.
     @Test func readsOutputsIfTheClockWasAhead() async throws {
         try fixture.write("images: [gray.png]\n", to: "m.yaml")
-        #expect(try await end("run m.yaml -o out").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out").exit == 0)
         try fixture.shell(
             #"sed -i -E 's/("finished" ?: ?")[0-9]{4}/\12199/' out/status.json; grep -q 2199 out/status.json"#
         )
         try fixture.shell(
             "printf '\\377' | dd of=out/gray.png bs=1 seek=60 conv=notrunc status=none")
         for command in ["run", "plan"] {
-            let result = try await end("\(command) m.yaml -o out")
-            #expect(
-                result.exit == 65 && result.errors.contains("gray.png: it was changed"), "\(result)"
-            )
+            try await fixture.end("\(command) m.yaml -o out").shows(
+                exit: 65, errors: .has("gray.png: it was changed"))
         }
     }
 
@@ -168,14 +151,13 @@ import Testing
     @Test(arguments: ["finished", "started", "received"])
     func takesNoTextForATime(key: String) async throws {
         try fixture.write("images: [gray.png]\n", to: "m.yaml")
-        #expect(try await end("run m.yaml -o out").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out").exit == 0)
         let text = String(repeating: "x", count: 5000)
         try fixture.shell(
             #"sed -i -E 's/("\#(key)" ?: ?")[^"]*/\1\#(text)/' out/status.json; grep -q xxxx out/status.json"#
         )
         try fixture.write("filters: [flip]\nimages: [gray.png]\n", to: "m.yaml")
-        let result = try await end("run m.yaml -o out")
-        #expect(result.exit == 0 && result.output.contains("; 1 made, 0 as"), "\(result)")
+        try await fixture.end("run m.yaml -o out").shows(exit: 0, output: .has("; 1 made, 0 as"))
         #expect(
             try !String(decoding: fixture.bytes("out/progress.json"), as: UTF8.self).contains(
                 "xxxx"))

@@ -22,7 +22,6 @@ import Testing
         return status
     }
 
-    /// Compares every file of an answer.
     private func compare(_ fixture: DaemonFixture, _ id: String, _ folder: String) throws {
         let answer = fixture.spool.root.appending(path: "outbox/\(id)")
         let run = fixture.documents.url.appending(path: folder)
@@ -81,15 +80,14 @@ import Testing
     private func compareBoth(
         _ fixture: DaemonFixture, _ name: String, id: String, exit: Int32
     ) async throws {
-        let submission = try await fixture.client("submit", name, "--wait")
-        #expect(submission.exit == exit, "\(submission)")
+        try await fixture.client("submit", name, "--wait").shows(exit: exit)
         // The settings of the tests' daemon that concern the result.
-        let run = try await ClientProcess.end(
+        try await ClientProcess.end(
             [
                 "run", name, "-o", "out", "--set", "downloads.allowNetworks=[127.0.0.0/8]", "--set",
                 "downloads.retries=4", "--set", "sources.roots=[\(fixture.documents.path)]",
-            ], folder: fixture.documents.path)
-        #expect(run.exit == exit, "\(run)")
+            ], folder: fixture.documents.path
+        ).shows(exit: exit)
         try compare(fixture, id, "out")
     }
 }

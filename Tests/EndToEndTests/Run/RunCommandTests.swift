@@ -190,8 +190,7 @@ import Testing
 
     @Test(arguments: lines) func printsTheWholeOutput(line: Line) async throws {
         let words = line.words.split(separator: " ").map(String.init)
-        let result = try await ClientProcess.end(words, folder: fixture.scratch.path).replacing(
-            fixture.scratch.path)
+        let result = try await fixture.end(words)
         let folder = fixture.scratch.url.lastPathComponent
         Self.timeless(result).expect(
             exit: line.exit, output: line.output.replacing("FOLDER", with: folder),
@@ -205,73 +204,67 @@ import Testing
     }
 
     @Test func doesNothingAgain() async throws {
-        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        #expect(try await fixture.end("run good.yaml -o out").exit == 0)
         // A file that has just been written is read once more, and what it was is noted then.
         try await Task.sleep(for: .seconds(2.1))
-        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        #expect(try await fixture.end("run good.yaml -o out").exit == 0)
         let names = fixture.list("out") + [".darkroom/plan.json"]
         let before = fixture.identities(of: names)
-        let again = try await fixture.darkroom("run", "good.yaml", "-o", "out")
+        let again = try await fixture.end("run good.yaml -o out")
         Self.timeless(again).expect(exit: 0, output: "good: completed, 2 images; nothing to do\n")
         #expect(fixture.identities(of: names) == before)
         // A manifest is known by its content.
-        try FileManager.default.moveItem(at: fixture.url("good.yaml"), to: fixture.url("new.yaml"))
-        let json = try await fixture.darkroom("run", "new.yaml", "-o", "out", "--json")
-        #expect(json.exit == 0 && json.output.contains(#""unchanged":true"#))
-        #expect(json.output.contains(#""id":"good""#))
+        try fixture.move("good.yaml", to: "new.yaml")
+        try await fixture.end("run new.yaml -o out --json").shows(
+            exit: 0, output: .has(#""unchanged":true"#, #""id":"good""#))
         #expect(fixture.identities(of: names) == before)
     }
 
     /// A finished run looks only at its outputs.
     /// The results of a folder's pictures may lie in it.
     @Test func takesAFolderWithItsResults() async throws {
-        try FileManager.default.makeFolder(at: fixture.url("p/deep"))
+        try fixture.makeFolder("p/deep")
         for (from, to) in [("small.png", "p/a.png"), ("gray.png", "p/deep/a.png")] {
-            try FileManager.default.copyItem(at: fixture.url(from), to: fixture.url(to))
+            try fixture.copy(from, to: to)
         }
         for end in ["", "; nothing to do"] {
-            let result = try await fixture.darkroom(
-                "run", "p/", "--filter", "thumbnail=8", "-o", "p/out")
+            let result = try await fixture.end("run p/ --filter thumbnail=8 -o p/out")
             Self.timeless(result).expect(exit: 0, output: "p: completed, 2 images\(end)\n")
         }
         try fixture.checkOutcome(of: "p/out")
         #expect(try fixture.status("p/out")?.images.map(\.name) == ["a", "a-2"])
-        let inIt = try await fixture.darkroom("run", "p", "-o", "other")
+        let inIt = try await fixture.end("run p -o other")
         #expect(
             inIt.exit == 0 && fixture.exists("other/a-2.png") && !fixture.exists("other/a-3.png"))
     }
 
     @Test func isShown() async throws {
-        #expect(try await fixture.darkroom("run", "album/poor.json", "-o", "out").exit == 3)
-        let shown = try await fixture.darkroom("show", "out/", "--failed")
+        #expect(try await fixture.end("run album/poor.json -o out").exit == 3)
+        let shown = try await fixture.end("show out/ --failed")
         #expect(shown.exit == 0 && shown.errors == "")
         #expect(shown.output.hasPrefix("poor: completed with errors\n"), "\(shown.output)")
-        #expect(shown.output.contains("\n2 failed images:\n  b: none.png: no such file"))
-        #expect(shown.output.contains("darkroom run with --retry"))
-        let json = try await fixture.darkroom("show", "./out", "--images", "--json")
+        shown.shows(
+            output: .has(
+                "\n2 failed images:\n  b: none.png: no such file", "darkroom run with --retry"))
+        let json = try await fixture.end("show ./out --images --json")
         #expect(json.exit == 0 && json.output.contains(#""folder" : "./out""#), "\(json.output)")
-        try await fixture.darkroom("show", "album/").expect(
+        try await fixture.end("show album/").expect(
             exit: 66,
             errors:
                 "darkroom: album: it is not a folder of results, because it has no status.json\n")
         // A name without a slash may have been meant as an ID. Only a daemon's batch tells of a daemon.
         #expect(!json.output.contains(#""daemon""#))
         for command in ["show", "verify", "page"] {
-            let result = try await fixture.darkroom(command, "album")
-            #expect(result.exit == 66, "\(result)")
-            #expect(
-                result.errors.hasPrefix(
+            try await fixture.darkroom(command, "album").shows(
+                exit: 66,
+                errors: .begins(
                     "darkroom: album: there is no such batch, and the folder of this name is not one of results: it has no status.json\n"
-                ), "\(result)")
-            let nothing = try await fixture.darkroom(command, "ten")
-            #expect(
-                nothing.exit == 66 && nothing.errors.hasPrefix("darkroom: ten: there is no"),
-                "\(nothing)")
+                ))
+            try await fixture.darkroom(command, "ten").shows(
+                exit: 66, errors: .begins("darkroom: ten: there is no"))
         }
-        #expect(
-            try await fixture.darkroom("run", "good.yaml", "-o", "parts", "--shard", "1/2").exit
-                == 0)
-        try await fixture.darkroom("show", "parts/").expect(
+        #expect(try await fixture.end("run good.yaml -o parts --shard 1/2").exit == 0)
+        try await fixture.end("show parts/").expect(
             exit: 66,
             errors: """
                 darkroom: parts: the results of its shards are not merged yet
@@ -282,69 +275,47 @@ import Testing
 
     @Test func doesNothingAgainWithoutItsSources() async throws {
         let words = ["run", "small.png", "gray.png", "--watermark", "alpha.png", "-o", "out"]
-        #expect(try await ClientProcess.end(words, folder: fixture.scratch.path).exit == 0)
+        #expect(try await fixture.end(words).exit == 0)
         for name in ["gray.png", "alpha.png"] {
-            try FileManager.default.removeItem(at: fixture.url(name))
+            try fixture.remove(name)
         }
-        let again = try await ClientProcess.end(words, folder: fixture.scratch.path)
-        #expect(again.exit == 0 && again.output.hasSuffix("; nothing to do\n"), "\(again)")
+        try await fixture.end(words).shows(exit: 0, output: .ends("; nothing to do\n"))
         // What is to be done needs them.
-        let other = try await ClientProcess.end(
-            words.map { $0 == "out" ? "other" : $0 }, folder: fixture.scratch.path)
+        let other = try await fixture.end(words.map { $0 == "out" ? "other" : $0 })
         #expect(other.exit == 66 && !fixture.exists("other"), "\(other)")
-        let retry = try await ClientProcess.end(words + ["--retry"], folder: fixture.scratch.path)
-        #expect(retry.exit == 66, "\(retry)")
-        try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
-        let missing = try await ClientProcess.end(words, folder: fixture.scratch.path)
-        #expect(missing.exit == 3 && missing.errors.contains("source-missing"), "\(missing)")
-    }
-
-    @Test func makesMissingOutputsAgain() async throws {
-        #expect(try await fixture.darkroom("run", "album/poor.json", "-o", "out").exit == 3)
-        let first = try fixture.bytes("out/a.png")
-        try FileManager.default.removeItem(at: fixture.url("out/a.png"))
-        let again = try await fixture.darkroom("run", "album/poor.json", "-o", "out")
-        #expect(again.exit == 3)
-        #expect(
-            again.output
-                == "poor: completed with errors, 1 of 3 images done, 2 failed; 1 made, 2 as they were\n"
-        )
-        #expect(try fixture.bytes("out/a.png") == first)
-        try fixture.checkOutcome()
-        let status = try #require(try fixture.status())
-        // Only the missing one was made again.
-        #expect(status.images.map(\.attempts) == [2, 1, 1])
+        try await fixture.end(words + ["--retry"]).shows(exit: 66)
+        try fixture.remove("out/gray.png")
+        try await fixture.end(words).shows(exit: 3, errors: .has("source-missing"))
     }
 
     @Test func repeatsFailedImagesOnRequest() async throws {
-        #expect(try await fixture.darkroom("run", "album/poor.json", "-o", "out").exit == 3)
+        #expect(try await fixture.end("run album/poor.json -o out").exit == 3)
         let former = fixture.identities(of: ["a.png"])
         // Without the request, the answer stands as long as their sources are the same.
-        let stands = try await fixture.darkroom("run", "album/poor.json", "-o", "out")
-        #expect(stands.exit == 3 && stands.output.hasSuffix("; nothing to do\n"), "\(stands)")
-        let vain = try await fixture.darkroom("run", "album/poor.json", "-o", "out", "--retry")
-        #expect(vain.exit == 3 && vain.output.hasSuffix("; 0 made, 1 as it was\n"), "\(vain)")
+        try await fixture.end("run album/poor.json -o out").shows(
+            exit: 3, output: .ends("; nothing to do\n"))
+        try await fixture.end("run album/poor.json -o out --retry").shows(
+            exit: 3, output: .ends("; 0 made, 1 as it was\n"))
         for name in ["none.png", "words.png"] {
-            try FileManager.default.copyItem(
-                at: fixture.url("gray.png"), to: fixture.url("album/\(name)"))
+            try fixture.copy("gray.png", to: "album/\(name)")
         }
-        let found = try await fixture.darkroom("run", "album/poor.json", "-o", "out")
+        let found = try await fixture.end("run album/poor.json -o out")
         Self.timeless(found).expect(
             exit: 0, output: "poor: completed, 3 images; 2 made, 1 as it was\n")
         #expect(fixture.identities(of: ["a.png"]) == former)
         let status = try #require(try fixture.status())
         #expect(status.retries == 2 && status.images.map(\.attempts) == [1, 3, 3])
         try fixture.checkOutcome()
-        let again = try await fixture.darkroom("run", "album/poor.json", "-o", "out", "--retry")
-        #expect(again.exit == 0 && again.output.hasSuffix("; nothing to do\n"))
+        try await fixture.end("run album/poor.json -o out --retry").shows(
+            exit: 0, output: .ends("; nothing to do\n"))
     }
 
     // MARK: What it refuses
 
     @Test func refusesAnotherManifest() async throws {
-        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        #expect(try await fixture.end("run good.yaml -o out").exit == 0)
         let before = fixture.identities(of: fixture.list("out"))
-        try await fixture.darkroom("run", "album/poor.json", "-o", "out").expect(
+        try await fixture.end("run album/poor.json -o out").expect(
             exit: 65,
             errors: """
                 darkroom: out has a run of another manifest, good.yaml
@@ -359,12 +330,11 @@ import Testing
         let before = fixture.list("")
         for words in [["./small.png", "-o", "."], ["good.json", "-o", "./"]] {
             try fixture.write(#"{"images": {"gray": "gray.png"}}"#, to: "good.json")
-            let result = try await ClientProcess.end(["run"] + words, folder: fixture.scratch.path)
-                .replacing(fixture.scratch.path)
+            let result = try await fixture.end(["run"] + words)
             #expect(result.exit == 73 && result.output == "")
             let name = words[0] == "good.json" ? "gray.png" : "./small.png"
-            #expect(
-                result.errors == """
+            result.shows(
+                errors: """
                     darkroom: \(name): this source lies in the folder of the results, and a result would get its name
                     darkroom: Name another folder with -o.
 
@@ -372,13 +342,13 @@ import Testing
         }
         #expect(fixture.list("") == (before + ["good.json"]).sorted())
         // Another format is another name.
-        let other = try await fixture.darkroom("run", "small.png", "--format", "JPG", "-o", ".")
+        let other = try await fixture.end("run small.png --format JPG -o .")
         #expect(other.exit == 0 && fixture.exists("small.jpg"))
     }
 
     /// Somebody who names no filter at a terminal wants none.
     @Test func withoutFiltersAPictureIsOnlyConverted() async throws {
-        #expect(try await fixture.darkroom("run", "small.png", "-o", "out").exit == 0)
+        #expect(try await fixture.end("run small.png -o out").exit == 0)
         let result = try PNGDecoder.decode(fixture.bytes("out/small.png"))
         #expect(result == (try PNGDecoder.decode(fixture.bytes("small.png"))))
     }
@@ -387,11 +357,10 @@ import Testing
     @Test func refusesTheSameManifestInAnotherFolder() async throws {
         for folder in ["x", "y"] {
             try fixture.write("images: [a.png]\n", to: "\(folder)/m.yaml")
-            try FileManager.default.copyItem(
-                at: fixture.url("small.png"), to: fixture.url("\(folder)/a.png"))
+            try fixture.copy("small.png", to: "\(folder)/a.png")
         }
-        #expect(try await fixture.darkroom("run", "x/m.yaml", "-o", "out").exit == 0)
-        try await fixture.darkroom("run", "y/m.yaml", "-o", "out").expect(
+        #expect(try await fixture.end("run x/m.yaml -o out").exit == 0)
+        try await fixture.end("run y/m.yaml -o out").expect(
             exit: 65,
             errors: """
                 darkroom: out has a run of the same manifest in ./x, where its relative paths begin
@@ -399,68 +368,50 @@ import Testing
 
                 """)
         // The folder was moved.
-        try FileManager.default.removeItem(at: fixture.url("y"))
-        try FileManager.default.moveItem(at: fixture.url("x"), to: fixture.url("y"))
-        #expect(try await fixture.darkroom("run", "y/m.yaml", "-o", "out").exit == 0)
-    }
-
-    @Test func refusesAFolderWithAnotherAnswer() async throws {
-        try fixture.write("mine", to: "out/status.json")
-        try await fixture.darkroom("run", "good.yaml", "-o", "out").expect(
-            exit: 73,
-            errors: """
-                darkroom: out/status.json: no run in this folder has written this file
-                darkroom: Name another folder with -o. If an earlier run has written it, the hidden folder .darkroom is missing: put it back, or remove the file to make all anew.
-
-                """)
-        #expect(fixture.list("out") == ["status.json"])
+        try fixture.remove("y")
+        try fixture.move("x", to: "y")
+        #expect(try await fixture.end("run y/m.yaml -o out").exit == 0)
     }
 
     @Test func leavesFilesOfOthersAlone() async throws {
         try fixture.write("mine", to: "out/a.png")
         try fixture.write("mine too", to: "out/notes.txt")
-        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out")
-        #expect(result.exit == 3)
-        #expect(
-            result.errors == """
+        try await fixture.end("run good.yaml -o out").shows(
+            exit: 3,
+            errors: """
                 darkroom: a: out/a.png: another file is in the place of this output; move it away [file-exists]
                 darkroom: First move that file away, or give the results other names if another image has it. Then the same command with --retry repeats the failed images.
 
                 """)
         #expect(try fixture.bytes("out/a.png") == Array("mine".utf8))
         try fixture.checkOutcome(and: ["a.png", "notes.txt"])
-        try FileManager.default.removeItem(at: fixture.url("out/a.png"))
-        let again = try await fixture.darkroom("run", "good.yaml", "-o", "out", "--retry")
-        #expect(again.exit == 0)
+        try fixture.remove("out/a.png")
+        try await fixture.end("run good.yaml -o out --retry").shows(exit: 0)
         try fixture.checkOutcome(and: ["notes.txt"])
     }
 
     @Test func refusesAManifestInTheWay() async throws {
         try fixture.write("images: []\n", to: "out/manifest.yaml")
-        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out")
-        #expect(result.exit == 73)
-        #expect(
-            result.errors == """
+        try await fixture.end("run good.yaml -o out").shows(
+            exit: 73,
+            errors: """
                 darkroom: out/manifest.yaml: no run in this folder has written this file
                 darkroom: Name another folder with -o. If an earlier run has written it, the hidden folder .darkroom is missing: put it back, or remove the file to make all anew.
 
                 """)
         #expect(try fixture.bytes("out/manifest.yaml") == Array("images: []\n".utf8))
         // It may be the manifest itself.
-        try FileManager.default.makeFolder(at: fixture.url("here"))
+        try fixture.makeFolder("here")
         for name in ["small.png", "gray.png"] {
-            try FileManager.default.copyItem(
-                at: fixture.url(name), to: fixture.url("here/\(name)"))
+            try fixture.copy(name, to: "here/\(name)")
         }
-        try FileManager.default.copyItem(
-            at: fixture.url("good.yaml"), to: fixture.url("here/manifest.yaml"))
-        let own = try await fixture.darkroom("run", "here/manifest.yaml", "-o", "here")
-        #expect(own.exit == 0, "\(own)")
+        try fixture.copy("good.yaml", to: "here/manifest.yaml")
+        try await fixture.end("run here/manifest.yaml -o here").shows(exit: 0)
         try fixture.checkOutcome(of: "here", and: ["gray.png", "small.png"])
     }
 
     @Test func noticesAChangedOutput() async throws {
-        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        #expect(try await fixture.end("run good.yaml -o out").exit == 0)
         var content = try fixture.bytes("out/a.png")
         content[40] ^= 1
         for (changed, message) in [
@@ -470,8 +421,8 @@ import Testing
                 "its SHA-256 is \(SHA256Digest.hex(of: content).prefix(16))…, not that of the status"
             ),
         ] {
-            try Data(changed).write(to: fixture.url("out/a.png"))
-            try await fixture.darkroom("run", "good.yaml", "-o", "out", "--retry").expect(
+            try fixture.write(changed, to: "out/a.png")
+            try await fixture.end("run good.yaml -o out --retry").expect(
                 exit: 65,
                 errors: """
                     darkroom: out/a.png: it was changed: \(message)
@@ -480,15 +431,15 @@ import Testing
                     """)
             #expect(try fixture.bytes("out/a.png") == changed)
         }
-        try FileManager.default.moveItem(at: fixture.url("out/a.png"), to: fixture.url("mine"))
-        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        try fixture.move("out/a.png", to: "mine")
+        #expect(try await fixture.end("run good.yaml -o out").exit == 0)
         try fixture.checkOutcome()
     }
 
     @Test(.enabled(if: geteuid() == 0)) func refusesAFolderThatIsNotItsOwn() async throws {
-        try FileManager.default.makeFolder(at: fixture.url("out"))
+        try fixture.makeFolder("out")
         chmod(fixture.scratch.path, 0o755)
-        try await fixture.darkroom("run", "good.yaml", "-o", "out", user: 65534).expect(
+        try await fixture.end("run good.yaml -o out", user: 65534).expect(
             exit: 73,
             errors:
                 "darkroom: out/.darkroom: cannot create folder: Permission denied\n")
@@ -500,16 +451,14 @@ import Testing
         let other = try ScratchDirectory()
         try FileManager.default.copyItem(
             at: fixture.url("small.png"), to: other.url.appending(path: "far.png"))
-        try FileManager.default.createSymbolicLink(
-            at: fixture.url("link.png"), withDestinationURL: other.url.appending(path: "far.png"))
+        try fixture.link("link.png", to: other.url.appending(path: "far.png").path)
         try fixture.write(
             "images: {a: link.png, b: \(other.path)/far.png, c: album/../small.png, d: album, e: pipe, f: /proc/self/status}",
             to: "links.yaml")
         mkfifo(fixture.url("pipe").path, 0o600)
-        let result = try await fixture.darkroom("run", "links.yaml", "-o", "out")
-        #expect(result.exit == 3)
-        #expect(
-            result.errors == """
+        try await fixture.end("run links.yaml -o out").shows(
+            exit: 3,
+            errors: """
                 darkroom: d: album: a folder, not a file [not-a-file]
                 darkroom: e: pipe: a fifo, not a file [not-a-file]
                 darkroom: f: /proc/self/status: a file of the kernel (/proc, /sys), not a picture [source-forbidden]
@@ -521,10 +470,8 @@ import Testing
 
     /// As in a daemon.
     @Test func refusesPrivateHosts() async throws {
-        try fixture.write(
-            "images: [\"http://127.0.0.1:9/a.png\"]\n", to: "private.yaml")
-        let result = try await fixture.darkroom("run", "private.yaml", "-o", "out")
-        #expect(result.exit == 3)
+        try fixture.write("images: [\"http://127.0.0.1:9/a.png\"]\n", to: "private.yaml")
+        try await fixture.end("run private.yaml -o out").shows(exit: 3)
         #expect(try fixture.status()?.images.first?.error?.code == "address-forbidden")
     }
 
@@ -532,20 +479,17 @@ import Testing
     @Test func saysThatARetryMayHelp() async throws {
         try fixture.write(
             "images: [\"http://127.0.0.1:9/a.png\", album/poor.json]\n", to: "away.yaml")
-        let result = try await fixture.darkroom(
-            "run", "away.yaml", "-o", "out", "--set", "downloads.allowNetworks=[127.0.0.0/8]",
-            "--set", "downloads.retries=0")
+        let result = try await fixture.end(
+            "run away.yaml -o out --set downloads.allowNetworks=[127.0.0.0/8] --set downloads.retries=0"
+        )
         #expect(result.exit == 3)
         #expect(try fixture.status()?.images.map(\.error?.isTransient) == [true, false])
-        #expect(
-            result.errors.hasSuffix(
-                "\ndarkroom: The same command with --retry repeats the failed images.\n"),
-            "\(result)")
+        result.shows(
+            errors: .ends("\ndarkroom: The same command with --retry repeats the failed images.\n"))
     }
 
     @Test func takesAManifestOnStandardInput() async throws {
-        let result = try await fixture.darkroom(
-            "run", "-", "-o", "out", input: #"{"images": ["small.png"]}"#)
+        let result = try await fixture.end("run - -o out", input: #"{"images": ["small.png"]}"#)
         Self.timeless(result).expect(exit: 0, output: "manifest: completed, 1 image\n")
         try fixture.checkOutcome()
     }

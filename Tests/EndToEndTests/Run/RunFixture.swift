@@ -18,7 +18,7 @@ struct CommandLineCase: Sendable, CustomTestStringConvertible {
 }
 
 /// A folder with pictures and manifests, in which `darkroom run` is tested.
-final class RunFixture: Sendable {
+final class RunFixture: TestFolder {
     let scratch: ScratchDirectory
     /// Of the same sizes and kinds as those of the self-test.
     static let pictures = ["small.png", "gray.png", "alpha.png", "deep.png", "large.png"]
@@ -28,22 +28,7 @@ final class RunFixture: Sendable {
         try SamplePictures.write(into: Directory(path: scratch.path))
     }
 
-    func url(_ name: String) -> URL { scratch.url.appending(path: name) }
-
-    func write(_ text: String, to name: String) throws {
-        let parent = url(name).deletingLastPathComponent()
-        try FileManager.default.makeFolder(at: parent)
-        try Data(text.utf8).write(to: url(name))
-    }
-
-    func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: url(name))) }
-
-    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: url(name).path) }
-
-    /// The names in a folder, sorted.
-    func list(_ name: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: url(name).path)) ?? []).sorted()
-    }
+    var root: URL { scratch.url }
 
     func status(_ folder: String = "out") throws -> Status? {
         guard exists("\(folder)/status.json") else { return nil }
@@ -60,9 +45,9 @@ final class RunFixture: Sendable {
             terminal: terminal)
     }
 
-    /// Runs `darkroom` to its end.
-    func darkroom(
-        _ words: String..., input: String = "", before: String = ":",
+    /// Runs `darkroom` to its end, in the folder. Its name in what is printed becomes a dot.
+    func end(
+        _ words: [String], input: String = "", before: String = ":",
         environment: [String: String] = [:], user: UInt32? = nil
     ) async throws -> ClientProcess.Result {
         try await ClientProcess.end(
@@ -71,15 +56,20 @@ final class RunFixture: Sendable {
         ).replacing(scratch.path)
     }
 
-    /// Runs a command of the shell in the folder.
-    func shell(_ command: String) throws {
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-ec", command]
-        shell.currentDirectoryURL = scratch.url
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0, "\(command)")
+    /// The same with words that spaces divide.
+    func end(
+        _ line: String, input: String = "", before: String = ":",
+        environment: [String: String] = [:], user: UInt32? = nil
+    ) async throws -> ClientProcess.Result {
+        try await end(
+            line.split(separator: " ").map(String.init), input: input, before: before,
+            environment: environment, user: user)
+    }
+
+    func darkroom(
+        _ words: String..., environment: [String: String] = [:], before: String = ":"
+    ) async throws -> ClientProcess.Result {
+        try await end(words, before: before, environment: environment)
     }
 
     /// What a status says of each image: its state, and its output or error.
@@ -96,27 +86,12 @@ final class RunFixture: Sendable {
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let status = try #require(try status(folder), sourceLocation: sourceLocation)
-        #expect(status.state.isFinal, sourceLocation: sourceLocation)
-        #expect(status.counts == Status.Counts(of: status.images), sourceLocation: sourceLocation)
         #expect(list("\(folder)/.darkroom/active") == [], sourceLocation: sourceLocation)
         #expect(
             list("\(folder)/.darkroom") == ["active", "attempts", "lock", "plan.json"],
             sourceLocation: sourceLocation)
-        let outputs = status.images.compactMap(\.output)
-        let kept = outputs.map(\.file) + [status.manifest.file].compactMap { $0 }
-        let sizes = ResultSizes.areUseful(for: status.images) ? ["sizes.json"] : []
-        let all = kept + others + sizes + [".darkroom", "progress.json", "status.json"]
-        for (inner, names) in namesInFolders(of: all) {
-            #expect(list("\(folder)/\(inner)") == names.sorted(), sourceLocation: sourceLocation)
-        }
-        let progress = BatchProgress(decoding: try bytes("\(folder)/progress.json"))
-        #expect(
-            progress?.saysTheSame(as: BatchProgress(of: status)) == true,
-            sourceLocation: sourceLocation)
-        let sums = try Checksums.sha256(of: kept, in: url(folder).path)
-        #expect(
-            sums == outputs.map(\.sha256) + [status.manifest.copySHA256].compactMap { $0 },
-            sourceLocation: sourceLocation)
+        try checkAnswer(
+            status, in: folder, and: others + [".darkroom"], sourceLocation: sourceLocation)
     }
 
     /// Which file each name in a folder is, and when it was written.

@@ -52,8 +52,7 @@ import Testing
     /// What a run without kills leaves: the digests of the outputs and the codes of the failures.
     private func reference() async throws -> [String] {
         let command = Self.command.map { $0 == "out" ? "reference" : $0 }
-        let result = try await fixture.begin(command).result()
-        #expect(result.exit == 3)
+        try await fixture.begin(command).result().shows(exit: 3)
         try fixture.checkOutcome(of: "reference")
         return try Self.outcome(try fixture.status("reference"))
     }
@@ -74,7 +73,7 @@ import Testing
     /// - Returns: whether it has passed the point.
     private func die(at point: FaultPoint, passing: Int = 1) async throws -> Bool {
         let result = try await fixture.begin(
-            Self.command, environment: [FaultPoint.variable: "\(point.rawValue):\(passing)"]
+            Self.command, environment: point.environment(passing: passing)
         ).result()
         #expect([137, 3].contains(result.exit), "\(point.rawValue): \(result)")
         return result.exit == 137
@@ -99,7 +98,7 @@ import Testing
                 if let former { #expect(try await die(at: former, passing: passing)) }
                 isPassed = try await die(at: point)
                 try await finish(reference, "\(point.rawValue)")
-                try FileManager.default.removeItem(at: fixture.url("out"))
+                try fixture.remove("out")
             }
             #expect(isPassed, "no run passes \(point.rawValue)")
         }
@@ -109,19 +108,14 @@ import Testing
     @Test(arguments: [FaultPoint.retryBuilt, .retryMoved, .recoveryRetryRemoved])
     func continuesARepetition(point: FaultPoint) async throws {
         #expect(try await fixture.begin(Self.command).result().exit == 3)
-        try FileManager.default.copyItem(
-            at: fixture.url("gray.png"), to: fixture.url("nowhere.png"))
+        try fixture.copy("gray.png", to: "nowhere.png")
         let retry = Self.command + ["--retry"]
         if point == .recoveryRetryRemoved {
-            let first = try await fixture.begin(
-                retry, environment: [FaultPoint.variable: FaultPoint.retryBuilt.rawValue]
-            ).result()
-            #expect(first.exit == 137)
+            try await fixture.begin(
+                retry, environment: FaultPoint.retryBuilt.environment
+            ).result().shows(exit: 137)
         }
-        let killed = try await fixture.begin(
-            retry, environment: [FaultPoint.variable: point.rawValue]
-        ).result()
-        #expect(killed.exit == 137)
+        try await fixture.begin(retry, environment: point.environment).result().shows(exit: 137)
         let before = fixture.identities(of: outputs())
         #expect(try await fixture.begin(retry).result().exit == 0)
         try fixture.checkOutcome()
@@ -138,10 +132,8 @@ import Testing
     @Test func noNumberOfKillsFailsAPicture() async throws {
         let reference = try await reference()
         for _ in 0..<12 {
-            let result = try await fixture.begin(
-                Self.command, environment: Self.fault("kill")
-            ).result()
-            #expect(result.exit == 137 && result.errors == "", "\(result)")
+            try await fixture.begin(Self.command, environment: Self.fault("kill")).result().shows(
+                exit: 137, errors: .nothing)
         }
         try await finish(reference, "after kills")
     }
@@ -152,10 +144,8 @@ import Testing
             as [(String, String, Int32)])
     func aPictureThatCrashesTwiceIsSetAside(kind: String, name: String, exit: Int32) async throws {
         for _ in 0..<2 {
-            let result = try await fixture.begin(
-                Self.command, environment: Self.fault(kind)
-            ).result()
-            #expect(result.exit == exit, "\(result)")
+            try await fixture.begin(Self.command, environment: Self.fault(kind)).result().shows(
+                exit: exit)
         }
         let last = try await fixture.begin(
             Self.command, environment: Self.fault(kind)
@@ -168,8 +158,8 @@ import Testing
         #expect(image?.error?.code == "quarantined")
         try fixture.checkOutcome()
         // The crashes of the former runs do not count any more.
-        let again = try await fixture.begin(Self.command + ["--retry"]).result()
-        #expect(again.exit == 3 && !again.errors.contains("quarantined"), "\(again)")
+        try await fixture.begin(Self.command + ["--retry"]).result().shows(
+            exit: 3, errors: .lacks("quarantined"))
         #expect(try fixture.status()?.images.first { $0.name == "a" }?.state == .filtered)
     }
 
@@ -186,7 +176,7 @@ import Testing
                 if result.exit == 137 { kills += 1 }
             }
             try await finish(reference, "after \(kills) kills")
-            try FileManager.default.removeItem(at: fixture.url("out"))
+            try fixture.remove("out")
         }
     }
 }

@@ -23,9 +23,17 @@ import Testing
     }
 
     private func status(_ fixture: DaemonFixture) throws -> Status? {
-        let url = fixture.documents.url.appending(path: "out/status.json")
-        guard let data = FileManager.default.contents(atPath: url.path) else { return nil }
-        return Status(decoding: Array(data))
+        guard fixture.documents.exists("out/status.json") else { return nil }
+        return Status(decoding: try fixture.documents.bytes("out/status.json"))
+    }
+
+    /// Waits until more images are filtered than so many.
+    private func waitForImages(
+        _ count: Int, _ fixture: DaemonFixture, _ run: ClientProcess
+    ) async throws {
+        try await eventually("further images", context: { run.text("errors") }) {
+            (try status(fixture)?.counts.filtered ?? 0) > count ? true : nil
+        }
     }
 
     /// Waits until some images are done and others are in work.
@@ -58,16 +66,13 @@ import Testing
         #expect(!done.isEmpty)
         // Nothing that was done is done again.
         let second = try begin(fixture, ["--progress", "none", "--json"])
-        try await eventually("further images", context: { second.text("errors") }) {
-            (try status(fixture)?.counts.filtered ?? 0) > done.count + 1 ? true : nil
-        }
+        try await waitForImages(done.count + 1, fixture, second)
         second.send(SIGTERM)
-        let json = try await second.result()
-        #expect(json.exit == 75 && json.output.contains(#""exit":75"#))
-        #expect(
-            json.output.contains(
-                #""error":{"code":"stopped","message":"stopped by SIGTERM","retryable":true}"#),
-            "\(json)")
+        try await second.result().shows(
+            exit: 75,
+            output: .has(
+                #""exit":75"#,
+                #""error":{"code":"stopped","message":"stopped by SIGTERM","retryable":true}"#))
         let later = try #require(try status(fixture))
         for image in done { #expect(later.images.contains(image)) }
     }
@@ -93,10 +98,7 @@ import Testing
         let status = try #require(try status(fixture))
         #expect(status.state == .processing)
         let second = try begin(fixture, ["--progress", "none"])
-        try await eventually("further images", context: { second.text("errors") }) {
-            (try self.status(fixture)?.counts.filtered ?? 0) > status.counts.filtered + 1
-                ? true : nil
-        }
+        try await waitForImages(status.counts.filtered + 1, fixture, second)
         second.send(SIGTERM)
         #expect(try await second.result().exit == 75)
     }
@@ -109,13 +111,9 @@ import Testing
         try await waitForWork(fixture, run)
         run.send(SIGHUP)
         let done = try #require(try status(fixture)?.counts.filtered)
-        try await eventually("further images", context: { run.text("errors") }) {
-            (try status(fixture)?.counts.filtered ?? 0) > done + 2 ? true : nil
-        }
+        try await waitForImages(done + 2, fixture, run)
         run.send(SIGTERM)
-        let result = try await run.result()
-        #expect(result.exit == 75)
-        #expect(result.errors.hasPrefix("darkroom: stopped by SIGTERM; "), "\(result)")
+        try await run.result().shows(exit: 75, errors: .begins("darkroom: stopped by SIGTERM; "))
     }
 
     @Test func aSecondRunIsRefused() async throws {
@@ -127,9 +125,8 @@ import Testing
         let start =
             "darkroom: out is in use by darkroom run on \(Machine.name), process \(run.identifier), since "
         #expect(second.errors.hasPrefix(start), "\(second)")
-        #expect(
-            second.errors.hasSuffix(
-                "darkroom: When that process has ended, the same command continues.\n"))
+        second.shows(
+            errors: .ends("darkroom: When that process has ended, the same command continues.\n"))
         run.send(SIGTERM)
         #expect(try await run.result().exit == 75)
     }

@@ -16,38 +16,22 @@ import Testing
             to: "m.yaml")
     }
 
-    private func end(_ line: String, user: UInt32? = nil) async throws -> ClientProcess.Result {
-        try await ClientProcess.end(
-            line.split(separator: " ").map(String.init), folder: fixture.scratch.path, user: user
-        ).replacing(fixture.scratch.path)
-    }
-
     @Test(arguments: ["/", "//", "/.", "/usr/.."])
     func refusesTheRootFolder(path: String) async throws {
-        let result = try await end("run m.yaml -o \(path)")
-        #expect(result.exit == 64)
-        #expect(
-            result.errors.hasPrefix("Error: --output \(path): name a folder in the root folder\n"),
-            "\(result)")
+        try await fixture.end("run m.yaml -o \(path)").shows(
+            exit: 64, errors: .begins("Error: --output \(path): name a folder in the root folder\n")
+        )
         #expect(!FileManager.default.fileExists(atPath: "/.darkroom"))
     }
 
     // MARK: Settings
-
-    private static func refusal(_ key: String, _ known: String, _ asked: String) -> String {
-        """
-        darkroom: out has a run of the same manifest with another \(key): it was \(known), and is \(asked)
-        darkroom: Name another folder with -o, or remove this one.
-
-        """
-    }
 
     /// They decide what the outputs are, and are not in the manifest: all images are made again.
     @Test func shardsTakeOtherDefaultFilters() async throws {
         let (key, shard) = ("manifests.defaultFilters", " --shard 1/1")
         func run(_ filters: String?) async throws -> String {
             let setting = filters.map { " --set \(key)=\($0)" } ?? ""
-            let result = try await end("run m.yaml -o out\(shard)\(setting)")
+            let result = try await fixture.end("run m.yaml -o out\(shard)\(setting)")
             #expect(result.exit == 0, "\(result)")
             return result.output
         }
@@ -57,28 +41,12 @@ import Testing
         #expect(try await run("flip").contains(" made, 0 as they were"))
     }
 
-    @Test func refusesOtherRoots() async throws {
-        for name in ["p", "q"] {
-            try fixture.write("images: [a.png]\n", to: "\(name)/m.yaml")
-            try FileManager.default.copyItem(
-                at: fixture.url("small.png"), to: fixture.url("\(name)/a.png"))
-        }
-        func run(_ root: String) async throws -> ClientProcess.Result {
-            try await end("run p/m.yaml -o out --set sources.roots=[\(fixture.url(root).path)]")
-        }
-        #expect(try await run("p").exit == 0)
-        try await run("q").expect(
-            exit: 65,
-            errors: Self.refusal("sources.roots", "[./p]", "[./q]"))
-        #expect(try await run("p").exit == 0)
-    }
-
     @Test func verifyNamesOtherSettings() async throws {
         let key = "manifests.defaultFilters"
-        #expect(try await end("run m.yaml -o out --set \(key)=[flip]").exit == 0)
-        #expect(try await end("verify out").exit == 0)
-        #expect(try await end("verify out --again --set \(key)=[flip]").exit == 0)
-        try await end("verify out --again --set \(key)=[flop]").expect(
+        #expect(try await fixture.end("run m.yaml -o out --set \(key)=[flip]").exit == 0)
+        #expect(try await fixture.end("verify out").exit == 0)
+        #expect(try await fixture.end("verify out --again --set \(key)=[flip]").exit == 0)
+        try await fixture.end("verify out --again --set \(key)=[flop]").expect(
             exit: 65,
             errors: """
                 darkroom: out has a run of the same manifest with another \(key): it was [flip], and is [flop]
@@ -93,68 +61,65 @@ import Testing
     @Test(arguments: ["shard-1-of-2", "shard-1-of-2/status.json"])
     func aShardWithoutItsStatusIsTheSame(lost: String) async throws {
         for number in 1...2 {
-            #expect(try await end("run m.yaml -o out --shard \(number)/2").exit == 0)
+            #expect(try await fixture.end("run m.yaml -o out --shard \(number)/2").exit == 0)
         }
-        #expect(try await end("merge out").exit == 0)
+        #expect(try await fixture.end("merge out").exit == 0)
         let outputs = fixture.list("out").filter { $0.hasSuffix(".png") }
         let before = fixture.identities(of: outputs)
         #expect(outputs.count == 4)
-        try FileManager.default.removeItem(at: fixture.url("out/.darkroom/\(lost)"))
-        #expect(try await end("run m.yaml -o out --shard 1/2").exit == 0)
-        #expect(try await end("merge out").exit == 0)
+        try fixture.remove("out/.darkroom/\(lost)")
+        #expect(try await fixture.end("run m.yaml -o out --shard 1/2").exit == 0)
+        #expect(try await fixture.end("merge out").exit == 0)
         #expect(fixture.identities(of: outputs) == before)
-        #expect(try await end("verify out").exit == 0)
+        #expect(try await fixture.end("verify out").exit == 0)
     }
 
     /// A shard that has lost its folder is told which file to move away, and no whole status is lost.
     @Test(arguments: [true, false])
     func aShardDoesNotTakeWhatOthersHaveWritten(isBack: Bool) async throws {
         for number in 1...2 {
-            #expect(try await end("run m.yaml -o out --shard \(number)/2").exit == 0)
+            #expect(try await fixture.end("run m.yaml -o out --shard \(number)/2").exit == 0)
         }
-        #expect(try await end("merge out").exit == 0)
+        #expect(try await fixture.end("merge out").exit == 0)
         let whole = try fixture.bytes("out/status.json")
         let name = try #require(
             try Status(
                 in: Directory(path: fixture.url("out/.darkroom/shard-1-of-2").path))?.images.first)
         let file = try #require(name.output?.file)
         let good = try fixture.bytes("out/\(file)")
-        try FileManager.default.removeItem(at: fixture.url("out/.darkroom/shard-1-of-2"))
-        try Data(good.reversed()).write(to: fixture.url("out/\(file)"))
-        let again = try await end("run m.yaml -o out --shard 1/2")
-        #expect(again.exit == 65)
-        #expect(again.errors.contains("out/\(file): it was changed: its SHA-256 is "), "\(again)")
-        let lacking = try await end("merge out")
-        #expect(lacking.exit == 8 && lacking.output == "--array=1\n", "\(lacking)")
+        try fixture.remove("out/.darkroom/shard-1-of-2")
+        try fixture.write(good.reversed(), to: "out/\(file)")
+        try await fixture.end("run m.yaml -o out --shard 1/2").shows(
+            exit: 65, errors: .has("out/\(file): it was changed: its SHA-256 is "))
+        try await fixture.end("merge out").shows(exit: 8, output: "--array=1\n")
         #expect(try fixture.bytes("out/status.json") == whole)
         // Somebody puts the output back, or moves the other one away.
         if isBack {
-            try Data(good).write(to: fixture.url("out/\(file)"))
+            try fixture.write(good, to: "out/\(file)")
         } else {
-            try FileManager.default.removeItem(at: fixture.url("out/\(file)"))
+            try fixture.remove("out/\(file)")
         }
-        #expect(try await end("run m.yaml -o out --shard 1/2").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out --shard 1/2").exit == 0)
         #expect(try fixture.bytes("out/\(file)") == good)
-        #expect(try await end("merge out").exit == 0)
-        #expect(try await end("verify out").exit == 0)
+        #expect(try await fixture.end("merge out").exit == 0)
+        #expect(try await fixture.end("verify out").exit == 0)
     }
 
     @Test func mergeTellsWhatFailsAnew() async throws {
-        #expect(try await end("run m.yaml -o out --shard 1/1").exit == 0)
-        #expect(try await end("merge out").exit == 0)
-        try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
-        try FileManager.default.removeItem(at: fixture.url("gray.png"))
-        #expect(try await end("run m.yaml -o out --shard 1/1").exit == 3)
-        let merged = try await end("merge out")
-        #expect(merged.exit == 3)
-        #expect(
-            merged.errors == """
+        #expect(try await fixture.end("run m.yaml -o out --shard 1/1").exit == 0)
+        #expect(try await fixture.end("merge out").exit == 0)
+        try fixture.remove("out/gray.png")
+        try fixture.remove("gray.png")
+        #expect(try await fixture.end("run m.yaml -o out --shard 1/1").exit == 3)
+        try await fixture.end("merge out").shows(
+            exit: 3,
+            errors: """
                 darkroom: 1 image of the former status.json failed since then, and the outputs are gone: gray
                 darkroom: Run these shards with --retry to repeat the failed images:
                 darkroom: --array=1
 
                 """)
-        #expect(try await end("merge out --json").output.contains(#""lost":[]"#))
+        #expect(try await fixture.end("merge out --json").output.contains(#""lost":[]"#))
     }
 
     struct Damage: Sendable, CustomTestStringConvertible {
@@ -204,18 +169,18 @@ import Testing
             run: link,
             merge: "darkroom: shard 1: a symbolic link is in the place of its status\n"),
     ]) func damagedFilesAreRefused(damage: Damage) async throws {
-        #expect(try await end("run m.yaml -o out --shard 1/1").exit == 0)
-        let shell = try await ClientProcess.end(
+        #expect(try await fixture.end("run m.yaml -o out --shard 1/1").exit == 0)
+        try await ClientProcess.end(
             ["--version"], folder: fixture.url("out").path,
-            before: damage.command.replacing("FILE", with: damage.file))
-        #expect(shell.exit == 0, "\(shell)")
+            before: damage.command.replacing("FILE", with: damage.file)
+        ).shows(exit: 0)
         // The lock is a file of the folder that both commands work in.
         let names = fixture.list("out").filter { $0 != ".darkroom" } + [damage.file]
         let before = fixture.identities(of: names)
         let path = "out/\(damage.file)"
-        try await end("run m.yaml -o out --shard 1/1").expect(
+        try await fixture.end("run m.yaml -o out --shard 1/1").expect(
             exit: 65, errors: "darkroom: \(path): \(damage.run)")
-        let merge = try await end("merge out")
+        let merge = try await fixture.end("merge out")
         let told =
             damage.merge.hasPrefix("darkroom: ")
             ? damage.merge : "darkroom: \(path): \(damage.merge)"
@@ -225,17 +190,15 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0)) func saysWhoseShardItIs() async throws {
         chmod(fixture.scratch.path, 0o777)
-        #expect(try await end("run m.yaml -o out --shard 1/1", user: 65533).exit == 0)
-        let other = try await end("run m.yaml -o out --shard 1/1", user: 65534)
-        #expect(other.exit == 77 && other.output == "", "\(other)")
-        #expect(
-            other.errors == """
+        #expect(try await fixture.end("run m.yaml -o out --shard 1/1", user: 65533).exit == 0)
+        try await fixture.end("run m.yaml -o out --shard 1/1", user: 65534).shows(
+            exit: 77, output: .nothing,
+            errors: """
                 darkroom: out/.darkroom: this folder belongs to the user with the number 65533, and not to 65534, who runs the command
                 darkroom: Whoever can write to it could exchange files during the run. Run the command as its user, name another folder, or remove this one.
 
                 """)
-        let merge = try await end("merge out", user: 65534)
-        #expect(merge.exit == 77, "\(merge)")
+        try await fixture.end("merge out", user: 65534).shows(exit: 77)
     }
 
     // MARK: The process
@@ -246,9 +209,7 @@ import Testing
             ("run m.yaml -o out --progress none", [3, 74]), ("filter small.png -o r.png", [74]),
         ] as [(String, [Int32])])
     func saysThatAFileIsTooLarge(line: String, exits: [Int32]) async throws {
-        let result = try await ClientProcess.end(
-            line.split(separator: " ").map(String.init), folder: fixture.scratch.path,
-            before: "ulimit -f 1")
+        let result = try await fixture.end(line, before: "ulimit -f 1")
         #expect(exits.contains(result.exit), "\(result)")
         #expect(result.errors.contains("File too large"), "\(result)")
         #expect(!fixture.exists("r.png"))
@@ -256,9 +217,8 @@ import Testing
 
     /// Dispatch would end the process by a signal.
     @Test(arguments: 5...14) func saysThatItMayOpenTooFewFiles(limit: Int) async throws {
-        let result = try await ClientProcess.end(
-            ["submit", "m.yaml", "--spool", "none"], folder: fixture.scratch.path,
-            before: "ulimit -n \(limit)")
+        let result = try await fixture.end(
+            "submit m.yaml --spool none", before: "ulimit -n \(limit)")
         let message =
             "darkroom: the limit of open files (RLIMIT_NOFILE) is \(limit), and 3 are open already, but at least 8 more "
         #expect(result.exit == (limit < 11 ? 74 : 66), "\(result)")
@@ -266,15 +226,14 @@ import Testing
     }
 
     @Test func mergeSaysThatAFileIsTooLarge() async throws {
-        #expect(try await end("run m.yaml -o out --shard 1/1").exit == 0)
-        let merge = try await ClientProcess.end(
-            ["merge", "out"], folder: fixture.scratch.path, before: "ulimit -f 1")
+        #expect(try await fixture.end("run m.yaml -o out --shard 1/1").exit == 0)
+        let merge = try await fixture.end("merge out", before: "ulimit -f 1")
         merge.expect(
             exit: 74,
             errors:
                 "darkroom: out/.darkroom/status.new: cannot write: File too large\n")
         #expect(!fixture.exists("out/status.json"))
-        #expect(try await end("merge out").exit == 0)
+        #expect(try await fixture.end("merge out").exit == 0)
     }
 
     /// While it waits for its manifest, it ends at once, and as a run that was stopped.
@@ -288,10 +247,9 @@ import Testing
         run.send(signal)
         let result = try await run.result()
         let name = [SIGINT: "SIGINT", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP", SIGUSR1: "SIGUSR1"]
-        #expect(result.exit == 75)
-        #expect(
-            result.errors
-                == "darkroom: stopped by \(name[signal] ?? "?") before anything was done\n")
+        result.shows(
+            exit: 75,
+            errors: "darkroom: stopped by \(name[signal] ?? "?") before anything was done\n")
         #expect(result.output.contains(#""exit":75"#) == !options.isEmpty)
         #expect(!fixture.exists("out"))
     }
@@ -300,9 +258,8 @@ import Testing
     @Test(.enabled(if: geteuid() == 0, "root has no limit of threads"), arguments: 1...24)
     func worksOrSaysThatThereAreTooFewThreads(limit: Int) async throws {
         chmod(fixture.scratch.path, 0o777)
-        let result = try await ClientProcess.end(
-            ["run", "m.yaml", "-o", "out", "--quiet"], folder: fixture.scratch.path,
-            before: "ulimit -p \(limit)", user: 64_100 + UInt32(limit))
+        let result = try await fixture.end(
+            "run m.yaml -o out --quiet", before: "ulimit -p \(limit)", user: 64_100 + UInt32(limit))
         guard result.exit != 0 else { return }
         #expect(limit <= ThreadLimit.least)
         result.expect(
@@ -320,13 +277,13 @@ import Testing
         arguments: ["", " --shard 1/1"])
     func aFinishedRunOnAReadOnlyMountIsLookedAt(shard: String) async throws {
         let line = "run m.yaml -o out\(shard)"
-        #expect(try await end(line).exit == 0)
-        if !shard.isEmpty { #expect(try await end("merge out").exit == 0) }
-        let expected = try await end(line)
+        #expect(try await fixture.end(line).exit == 0)
+        if !shard.isEmpty { #expect(try await fixture.end("merge out").exit == 0) }
+        let expected = try await fixture.end(line)
         #expect(expected.exit == 0 && expected.output.hasSuffix("; nothing to do\n"))
         let share = try ReadOnlyShare(of: fixture.url("out").path)
         func there(_ line: String) async throws -> ClientProcess.Result {
-            try await end(line.replacing(" out", with: " \(share.path)"))
+            try await fixture.end(line.replacing(" out", with: " \(share.path)"))
                 .replacing(share.path, with: "out")
         }
         #expect(try await there(line) == expected)
@@ -337,16 +294,14 @@ import Testing
         // What somebody writes to elsewhere is not looked at.
         let other = fixture.url("out/.darkroom\(shard.isEmpty ? "" : "/shard-1-of-1")").path
         let lock = try SpoolLock.take(Directory(path: other), for: "somebody")
-        let busy = try await there(line)
-        #expect(busy.exit == 75 && busy.errors.contains("out is in use by somebody, process "))
+        try await there(line).shows(exit: 75, errors: .has("out is in use by somebody, process "))
         _ = consume lock
         // What is missing cannot be made there.
-        try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
-        let missing = try await there(line)
-        #expect(missing.exit == 73 && missing.output == "", "\(missing)")
-        #expect(missing.errors.contains("Read-only file system"), "\(missing)")
-        #expect(try await end(line).exit == 0)
-        let again = try await end(line)
+        try fixture.remove("out/gray.png")
+        try await there(line).shows(
+            exit: 73, output: .nothing, errors: .has("Read-only file system"))
+        #expect(try await fixture.end(line).exit == 0)
+        let again = try await fixture.end(line)
         #expect(again.exit == 0 && again.output.hasSuffix("; nothing to do\n"))
         #expect(try await there(line) == again)
     }
@@ -354,21 +309,20 @@ import Testing
     /// It reads, and says what is missing.
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount"))
     func mergeReadsAReadOnlyMount() async throws {
-        #expect(try await end("run m.yaml -o out --shard 1/2").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out --shard 1/2").exit == 0)
         let share = try ReadOnlyShare(of: fixture.url("out").path)
-        try await end("merge \(share.path)").expect(
+        try await fixture.end("merge \(share.path)").expect(
             exit: 8, output: "--array=2\n",
             errors: """
                 darkroom: shard 2: it has not begun
                 darkroom: 1 of 2 shards must run again.
 
                 """)
-        let new = try await end("run m.yaml -o \(share.path) --shard 2/2")
+        let new = try await fixture.end("run m.yaml -o \(share.path) --shard 2/2")
         #expect(new.exit == 73 && new.errors.contains("Read-only file system"), "\(new)")
-        #expect(try await end("run m.yaml -o out --shard 2/2").exit == 0)
-        let whole = try await end("merge \(share.path)")
-        #expect(whole.exit == 73, "\(whole)")
-        #expect(whole.errors.contains("status.new: cannot create: Read-only file system"))
+        #expect(try await fixture.end("run m.yaml -o out --shard 2/2").exit == 0)
+        try await fixture.end("merge \(share.path)").shows(
+            exit: 73, errors: .has("status.new: cannot create: Read-only file system"))
     }
 
     // MARK: Shards in work
@@ -386,21 +340,20 @@ import Testing
             let status = folder.flatMap { try? Status(in: $0) }
             return status?.counts.filtered == 3 ? true : nil
         }
-        try await end("merge out").expect(
+        try await fixture.end("merge out").expect(
             exit: 8,
             errors: """
                 darkroom: shard 1: it is in work; 3 of 4 images are done
                 darkroom: 1 of 1 shard is in work.
 
                 """)
-        let json = try await end("merge out --json")
+        let json = try await fixture.end("merge out --json")
         #expect(json.exit == 8 && json.output.contains(#""inWork":true"#), "\(json)")
         #expect(!json.output.contains(#""array""#))
         run.send(SIGTERM)
         #expect(try await run.result().exit == 75)
-        let later = try await end("merge out")
-        #expect(later.exit == 8 && later.output == "--array=1\n")
-        #expect(later.errors.contains("1 of 1 shard must run again."))
+        try await fixture.end("merge out").shows(
+            exit: 8, output: "--array=1\n", errors: .has("1 of 1 shard must run again."))
     }
 
     // MARK: verify
@@ -428,18 +381,18 @@ import Testing
     }
 
     @Test func aSignalEndsVerify() async throws {
-        #expect(try await end("run m.yaml -o out").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out").exit == 0)
         let verify = try await beginVerify()
         verify.send(SIGUSR1)
-        let result = try await verify.result()
-        #expect(result.exit == 75 && result.output == "", "\(result)")
-        #expect(result.errors.hasSuffix("darkroom: stopped by SIGUSR1 before the end\n"))
+        try await verify.result().shows(
+            exit: 75, output: .nothing,
+            errors: .ends("darkroom: stopped by SIGUSR1 before the end\n"))
         #expect(scratchFolders == [])
     }
 
     /// The next one removes it, and nothing of a living process or of others.
     @Test func aKilledVerifyLeavesNothingForLong() async throws {
-        #expect(try await end("run m.yaml -o out").exit == 0)
+        #expect(try await fixture.end("run m.yaml -o out").exit == 0)
         let killed = try await beginVerify()
         killed.send(SIGKILL)
         #expect(try await killed.result().exit == 128 + SIGKILL)
@@ -458,10 +411,8 @@ import Testing
         #expect(!left.contains(where: scratchFolders.contains))
         let own = scratchFolders.filter { !kept.contains($0) }
         #expect(own.count == 1)
-        let other = try await ClientProcess.end(
-            ["verify", "out", "--again"], folder: fixture.scratch.path,
-            environment: ["TMPDIR": fixture.scratch.path])
-        #expect(other.exit == 0, "\(other)")
+        try await fixture.end("verify out --again", environment: ["TMPDIR": fixture.scratch.path])
+            .shows(exit: 0)
         #expect(scratchFolders == (kept + own).sorted())
         living.send(SIGTERM)
         #expect(try await living.result().exit == 75)

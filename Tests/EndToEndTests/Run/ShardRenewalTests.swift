@@ -13,14 +13,6 @@ import Testing
         fixture = try Renewal.fixture()
     }
 
-    private func darkroom(
-        _ words: [String], environment: [String: String] = [:]
-    ) async throws -> ClientProcess.Result {
-        try await ClientProcess.end(
-            words, folder: fixture.scratch.path, environment: environment
-        ).replacing(fixture.scratch.path)
-    }
-
     private func command(_ number: Int, _ count: Int, _ others: [String] = []) -> [String] {
         [
             "run", "m.yaml", "-o", "out", "--config", "darkroomd.yaml", "--shard",
@@ -31,7 +23,7 @@ import Testing
     private func merge(
         _ others: String..., environment: [String: String] = [:]
     ) async throws -> ClientProcess.Result {
-        try await darkroom(["merge", "out"] + others, environment: environment)
+        try await fixture.end(["merge", "out"] + others, environment: environment)
     }
 
     /// Runs all shards, in any order.
@@ -43,7 +35,7 @@ import Testing
     ) async throws -> Int {
         var made = 0
         for number in (1...count).shuffled() {
-            let result = try await darkroom(command(number, count, ["--json"] + others))
+            let result = try await fixture.end(command(number, count, ["--json"] + others))
             #expect(exits.contains(result.exit), "\(result)")
             made += try #require(Report(result.output)).made
         }
@@ -75,7 +67,7 @@ import Testing
         and others: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try fixture.shell("rm -rf fresh")
-        let fresh = try await darkroom([
+        let fresh = try await fixture.end([
             "run", "m.yaml", "-o", "fresh", "--config", "darkroomd.yaml",
         ])
         #expect([0, 3].contains(fresh.exit), "\(fresh)", sourceLocation: sourceLocation)
@@ -84,7 +76,7 @@ import Testing
         #expect(
             fixture.list("out") == (fixture.list("fresh") + others).sorted(),
             sourceLocation: sourceLocation)
-        let verified = try await darkroom(["verify", "out"])
+        let verified = try await fixture.end(["verify", "out"])
         #expect(
             verified.exit == 0 || !others.isEmpty, "\(verified)", sourceLocation: sourceLocation)
     }
@@ -99,7 +91,7 @@ import Testing
         try fixture.shell(change.command)
         let before = fixture.identities(of: Renewal.outputs)
         let files = fixture.list("out") + fixture.list("out/.darkroom")
-        let plan = try await darkroom([
+        let plan = try await fixture.end([
             "plan", "m.yaml", "-o", "out", "--config", "darkroomd.yaml", "--json",
         ])
         #expect(plan.exit == 0 && plan.errors == "", "\(plan)")
@@ -156,12 +148,11 @@ import Testing
     /// Another count of shards takes the merged results, whatever has changed; without a merge, it is refused.
     @Test(arguments: [1, 2, 5]) func takesAnotherCount(count: Int) async throws {
         try await night(3)
-        let refused = try await darkroom(command(1, count))
-        #expect(
-            refused.exit == 65
-                && refused.errors.contains(
-                    "out has a run in 3 shards that are not merged, and this one is in")
-                && refused.errors.contains("darkroom merge out first"), "\(refused)")
+        try await fixture.end(command(1, count)).shows(
+            exit: 65,
+            errors: .has(
+                "out has a run in 3 shards that are not merged, and this one is in",
+                "darkroom merge out first"))
         #expect(try await merge().exit == 0)
         let before = fixture.identities(of: Renewal.outputs)
         #expect(try await night(count) == 0)
@@ -178,7 +169,7 @@ import Testing
     /// An array that does not write the count keeps that of the plan, also with another manifest.
     @Test func anArrayKeepsTheCount() async throws {
         func task(_ id: Int) async throws -> ClientProcess.Result {
-            try await darkroom(
+            try await fixture.end(
                 ["run", "m.yaml", "-o", "out", "--config", "darkroomd.yaml", "--shard", "auto"],
                 environment: [
                     "SLURM_ARRAY_TASK_ID": "\(id)", "SLURM_ARRAY_TASK_MIN": "10",
@@ -188,8 +179,7 @@ import Testing
         for id in [10, 12, 14] { #expect(try await task(id).exit == 0) }
         try fixture.write(Renewal.changed, to: "m.yaml")
         #expect(try await task(12).exit == 0)
-        let first = try await merge()
-        #expect(first.exit == 8 && first.output == "--array=10,14\n", "\(first)")
+        try await merge().shows(exit: 8, output: "--array=10,14\n")
         for id in [10, 14] { #expect(try await task(id).exit == 0) }
         #expect(try await merge("--prune").exit == 0)
         try await compare()
@@ -208,8 +198,7 @@ import Testing
                 try ClientProcess(command($0, 2), folder: fixture.scratch.path)
             }
             for run in runs {
-                let result = try await run.result()
-                #expect(result.exit == 0, "\(result)")
+                try await run.result().shows(exit: 0)
             }
             let left = fixture.list("out/.darkroom").filter { !$0.hasPrefix("revision-") }
             #expect(
@@ -222,7 +211,7 @@ import Testing
     /// The plans of all shards are that of the whole; with another count, the merged results are compared.
     @Test(arguments: [2, 3]) func plansOneShard(count: Int) async throws {
         func plan(_ shard: String?) async throws -> [String] {
-            let result = try await darkroom(
+            let result = try await fixture.end(
                 ["plan", "m.yaml", "-o", "out", "--config", "darkroomd.yaml"]
                     + (shard.map { ["--shard", $0] } ?? []))
             #expect(result.exit == 0, "\(result)")
@@ -243,12 +232,12 @@ import Testing
         }
         #expect(told == Set(whole.filter { $0.hasPrefix("make ") }))
         // What has begun is told, too.
-        let killed = try await darkroom(
+        let killed = try await fixture.end(
             command(1, 2, ["--jobs", "1"]),
-            environment: [FaultPoint.variable: FaultPoint.filterBegan.rawValue])
-        let other = try await darkroom(
+            environment: FaultPoint.filterBegan.environment)
+        let other = try await fixture.end(
             command(2, 2, ["--jobs", "1"]),
-            environment: [FaultPoint.variable: FaultPoint.filterBegan.rawValue])
+            environment: FaultPoint.filterBegan.environment)
         #expect(killed.exit == 137 || other.exit == 137)
         let begun = try await plan(nil)
         #expect(begun.last?.contains("a run has not ended: it has done ") == true, "\(begun)")
@@ -259,7 +248,7 @@ import Testing
         #expect(try await merge().exit == 0)
         let digest = try #require(try fixture.status()?.images[0].versionsSHA256)
         try fixture.shell("sed -i 's/\(digest)/00/' out/.darkroom/shard-*/status.json")
-        let plan = try await darkroom([
+        let plan = try await fixture.end([
             "plan", "m.yaml", "-o", "out", "--config", "darkroomd.yaml",
         ])
         #expect(plan.output.contains("make a: version changed\n"), "\(plan)")
@@ -289,12 +278,10 @@ import Testing
         #expect(try await merge().exit == 0)
         try fixture.write("no picture", to: "small.png")
         try await night(2, exits: [0, 3])
-        let failed = try await merge("--prune")
-        #expect(
-            failed.exit == 3
-                && failed.errors.contains(
-                    "2 files of an earlier run stay, although their images fail now: a.png, c.png\n"
-                ), "\(failed)")
+        try await merge("--prune").shows(
+            exit: 3,
+            errors: .has(
+                "2 files of an earlier run stay, although their images fail now: a.png, c.png\n"))
         try await compare(and: ["a.png", "c.png"])
         if isOther { try fixture.shell("echo '# other text' >> m.yaml") }
         #expect(try await night(2, exits: [0, 3]) == 0)
@@ -312,14 +299,13 @@ import Testing
         try fixture.shell("mv gray.png gone.png")
         var told = false
         for number in 1...2 {
-            let result = try await darkroom(command(number, 2))
+            let result = try await fixture.end(command(number, 2))
             #expect(result.exit == 0, "\(result)")
             told = told || result.errors.contains("2 sources are gone, and the results stand")
             #expect(!result.errors.contains("--prune"))
         }
         #expect(told)
-        let merged = try await merge("--prune")
-        #expect(merged.exit == 0 && !merged.output.contains("removed"), "\(merged)")
+        try await merge("--prune").shows(exit: 0, output: .lacks("removed"))
         try fixture.shell("mv gone.png gray.png")
         try await compare()
     }
@@ -348,8 +334,7 @@ import Testing
         if isMerged { #expect(try await merge().exit == 0) }
         try fixture.write(tied, to: "m.yaml")
         for number in [1, 2, 3].shuffled().prefix(ran) {
-            let result = try await darkroom(command(number, 3))
-            #expect(result.exit == 0, "\(result)")
+            try await fixture.end(command(number, 3)).shows(exit: 0)
         }
         if ran == 3, isMerged { #expect(try await merge("--prune").exit == 0) }
         try fixture.write(single, to: "m.yaml")
@@ -369,8 +354,7 @@ import Testing
         #expect(try await merge().exit == 0)
         let before = fixture.identities(of: Renewal.outputs)
         try fixture.shell("rm -r out/.darkroom/shard-2-of-3 out/.darkroom/shard-1-of-3")
-        let lacking = try await merge()
-        #expect(lacking.exit == 8 && lacking.output == "--array=1,2\n", "\(lacking)")
+        try await merge().shows(exit: 8, output: "--array=1,2\n")
         #expect(try await night(3) == 0)
         #expect(fixture.identities(of: Renewal.outputs) == before)
         #expect(try await merge().exit == 0)
@@ -382,18 +366,16 @@ import Testing
         try await night(2)
         #expect(try await merge().exit == 0)
         try fixture.write(Renewal.changed, to: "m.yaml")
-        #expect(try await darkroom(command(1, 2)).exit == 0)
+        #expect(try await fixture.end(command(1, 2)).exit == 0)
         let status = try fixture.bytes("out/status.json")
         for _ in 0..<2 {
-            let lacking = try await merge()
-            #expect(lacking.exit == 8 && lacking.output == "--array=2\n", "\(lacking)")
+            try await merge().shows(exit: 8, output: "--array=2\n")
         }
         #expect(try fixture.bytes("out/status.json") == status)
         try fixture.write(Renewal.manifest, to: "m.yaml")
-        #expect(try await darkroom(command(2, 2)).exit == 0)
-        let other = try await merge()
-        #expect(other.exit == 8 && other.output == "--array=1\n", "\(other)")
-        #expect(try await darkroom(command(1, 2)).exit == 0)
+        #expect(try await fixture.end(command(2, 2)).exit == 0)
+        try await merge().shows(exit: 8, output: "--array=1\n")
+        #expect(try await fixture.end(command(1, 2)).exit == 0)
         #expect(try await merge("--prune").exit == 0)
         try await compare()
     }
@@ -415,8 +397,7 @@ import Testing
                 && away.errors.contains("--prune has left them, because all sources are gone"),
             "\(away)")
         try fixture.shell("mv away/* .")
-        let pruned = try await merge("--prune", "--json")
-        #expect(pruned.exit == 0 && pruned.output.contains(#""removed":1"#), "\(pruned)")
+        try await merge("--prune", "--json").shows(exit: 0, output: .has(#""removed":1"#))
         #expect(!fixture.exists("out/d.png"))
         #expect(try fixture.bytes("out/c.png") == Array("mine".utf8))
         try await compare(and: ["c.png", "mine.png"])
@@ -439,15 +420,14 @@ import Testing
             FileManager.default.fileExists(atPath: lock.path) ? true : nil
         }
         let start = "darkroom: shard 1 of 2 in out is in use by darkroom run on "
-        let pruned = try await ClientProcess.end(
-            ["merge", "out", "--prune"], folder: slow.documents.path)
-        #expect(pruned.exit == 75 && pruned.errors.hasPrefix(start), "\(pruned)")
+        try await ClientProcess.end(["merge", "out", "--prune"], folder: slow.documents.path).shows(
+            exit: 75, errors: .begins(start))
         // Another shard with another manifest.
         try slow.write("images:\n  \(images.joined())# other\n", to: "slow.yaml")
-        let other = try await ClientProcess.end(
+        try await ClientProcess.end(
             ["run", "slow.yaml", "-o", "out", "--shard", "2/2", "--progress", "none"],
-            folder: slow.documents.path)
-        #expect(other.exit == 75 && other.errors.hasPrefix(start), "\(other)")
+            folder: slow.documents.path
+        ).shows(exit: 75, errors: .begins(start))
         run.send(SIGKILL)
         _ = try await run.result()
     }
@@ -477,8 +457,8 @@ import Testing
             try fixture.shell("rm -rf out; cp -a old out")
             try fixture.write(Renewal.changed, to: "m.yaml")
             for number in 1...2 {
-                let killed = try await darkroom(
-                    command(number, 2), environment: [FaultPoint.variable: point.rawValue])
+                let killed = try await fixture.end(
+                    command(number, 2), environment: point.environment)
                 #expect([0, 137].contains(killed.exit), "\(point.rawValue): \(killed)")
                 if killed.exit == 137 { seen.insert(point) }
             }
@@ -504,8 +484,7 @@ import Testing
         for point in Self.mergePoints {
             try fixture.shell("rm -rf out; cp -a old out")
             try fixture.write(Renewal.changed, to: "m.yaml")
-            let killed = try await merge(
-                "--prune", environment: [FaultPoint.variable: point.rawValue])
+            let killed = try await merge("--prune", environment: point.environment)
             #expect(killed.exit == 137, "\(point.rawValue): \(killed)")
             if goesBack {
                 try fixture.write(Renewal.manifest, to: "m.yaml")
@@ -541,8 +520,7 @@ import Testing
             }
             try await night(3)
             #expect(try await night(3) == 0)
-            let merged = try await merge("--prune")
-            #expect(merged.exit == 0, "\(merged)")
+            try await merge("--prune").shows(exit: 0)
             try await compare()
         }
     }

@@ -59,8 +59,7 @@ import Testing
     }
 
     private func reference() async throws {
-        let result = try await fixture.begin(command(nil, "whole")).result()
-        #expect(result.exit == 3, "\(result)")
+        try await fixture.begin(command(nil, "whole")).result().shows(exit: 3)
         try fixture.checkOutcome(of: "whole")
     }
 
@@ -92,9 +91,8 @@ import Testing
             let result = try await fixture.begin(command("\(number)/\(count)")).result()
             #expect([0, 3].contains(result.exit), "\(result)")
         }
-        let merged = try await merge()
-        #expect(merged.exit == 3, "\(merged)")
-        #expect(merged.output.hasPrefix("m: completed with errors, 16 of 18 images done, 2 failed"))
+        try await merge().shows(
+            exit: 3, output: .begins("m: completed with errors, 16 of 18 images done, 2 failed"))
         try compare()
         #expect(try fixture.status()?.shards == Status.Shards(count: count))
         let before = fixture.identities(of: fixture.list("out").filter { $0 != ".darkroom" })
@@ -104,8 +102,7 @@ import Testing
             #expect([0, 3].contains(result.exit), "\(result)")
         }
         #expect(fixture.identities(of: Array(before.keys)) == before)
-        let verified = try await fixture.darkroom("verify", "out", "--again")
-        #expect(verified.exit == 0, "\(verified)")
+        try await fixture.end("verify out --again").shows(exit: 0)
     }
 
     @Test func shardsSideBySideAreOneRun() async throws {
@@ -133,12 +130,9 @@ import Testing
             return result.exit
         }
         for id in [10, 12, 16, 20] { #expect([0, 3].contains(try await task(id, 10, 2, 6))) }
-        let first = try await merge()
-        #expect(first.exit == 8)
-        #expect(first.output == "--array=14,18\n")
+        try await merge().shows(exit: 8, output: "--array=14,18\n")
         #expect(!fixture.exists("out/status.json"))
-        let json = try await fixture.darkroom("merge", "out", "--json")
-        #expect(json.exit == 8 && json.output.contains(#""array":"14,18""#))
+        try await fixture.end("merge out --json").shows(exit: 8, output: .has(#""array":"14,18""#))
         for id in [14, 18] { #expect([0, 3].contains(try await task(id, 14, 4, 2))) }
         #expect(try await merge().exit == 3)
         try compare()
@@ -188,13 +182,13 @@ import Testing
         let start =
             "darkroom: shard 1 of 2 in out is in use by darkroom run on \(Machine.name), process \(run.identifier), since "
         #expect(second.exit == 75 && second.errors.hasPrefix(start), "\(second)")
-        let merged = try await ClientProcess.end(["merge", "out"], folder: slow.documents.path)
-        #expect(merged.exit == 8 && merged.output == "--array=2\n", "\(merged)")
-        #expect(merged.errors.contains("darkroom: 1 of 2 shards is in work.\n"), "\(merged)")
+        try await ClientProcess.end(["merge", "out"], folder: slow.documents.path).shows(
+            exit: 8, output: "--array=2\n",
+            errors: .has("darkroom: 1 of 2 shards is in work.\n"))
         run.send(SIGKILL)
         _ = try await run.result()
-        let later = try await ClientProcess.end(["merge", "out"], folder: slow.documents.path)
-        #expect(later.exit == 8 && later.output == "--array=1,2\n", "\(later)")
+        try await ClientProcess.end(["merge", "out"], folder: slow.documents.path).shows(
+            exit: 8, output: "--array=1,2\n")
     }
 
     /// On a share without inotify, without renames that refuse to replace, without files that have no name, and with
@@ -216,8 +210,7 @@ import Testing
             let result = try await run.result()
             #expect([0, 3].contains(result.exit), "\(result)")
         }
-        let merged = try await fixture.darkroom("merge", "out", environment: share.environment)
-        #expect(merged.exit == 3, "\(merged)")
+        try await fixture.end("merge out", environment: share.environment).shows(exit: 3)
         try compare(attempts: false)
         // Without this, the library might not be there.
         #expect(try share.refusals().isSuperset(of: ["l", "r"]))
@@ -237,7 +230,7 @@ import Testing
         for number in 1...2 {
             let result = try await fixture.begin(
                 command("\(number)/2"),
-                environment: [FaultPoint.variable: "\(point.rawValue):1"]
+                environment: point.environment(passing: 1)
             ).result()
             if result.exit == 137 { killed += 1 }
         }
@@ -261,10 +254,7 @@ import Testing
     func aKilledMergeIsRepeated(point: FaultPoint) async throws {
         try await reference()
         for number in 1...3 { _ = try await fixture.begin(command("\(number)/3")).result() }
-        let killed = try await ClientProcess.end(
-            ["merge", "out"], folder: fixture.scratch.path,
-            environment: [FaultPoint.variable: point.rawValue])
-        #expect(killed.exit == 137)
+        try await fixture.end("merge out", environment: point.environment).shows(exit: 137)
         #expect(fixture.exists("out/status.json") == (point == .mergeMoved))
         #expect(try await merge().exit == 3)
         try compare()
@@ -298,7 +288,7 @@ import Testing
             #expect(fixture.identities(of: outputs) == before)
             #expect(try await merge().exit == 3)
             try compare(attempts: false)
-            try FileManager.default.removeItem(at: fixture.url("out"))
+            try fixture.remove("out")
         }
     }
 
@@ -341,8 +331,7 @@ import Testing
     func refuses(line: Line) async throws {
         try fixture.write("images: [small.png]\n", to: "other.yaml")
         _ = try await fixture.begin(command("2/2")).result()
-        let result = try await ClientProcess.end(
-            line.words.split(separator: " ").map(String.init), folder: fixture.scratch.path)
+        let result = try await fixture.end(line.words)
         #expect(
             result == ClientProcess.Result(exit: line.exit, output: "", errors: line.errors),
             "\(result)")
@@ -360,8 +349,7 @@ import Testing
         try fixture.write(
             "filters: [{\(filter)}]\nimages: [{name: alpha, source: alpha.png, filters: [], publish: \(isPublished)}, small.png, gray.png]\n"
                 .replacing("[{flip}]", with: "[flip]"), to: "m.yaml")
-        let result = try await fixture.darkroom(
-            "run", "m.yaml", "-o", "out", "--shard", "1/2", "--progress", "none")
+        let result = try await fixture.end("run m.yaml -o out --shard 1/2 --progress none")
         #expect(result.exit == 0)
         let warning =
             "darkroom: 3 of 3 images need each other (from, after, or a picture laid over them), so one shard has them all\n"

@@ -21,23 +21,21 @@ import Testing
     }
 
     private func run() async throws {
-        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
+        #expect(try await fixture.end("run m.yaml -o out --quiet").exit == 3)
     }
 
     private func copy(_ name: String, to other: String) throws {
-        if fixture.exists(other) { try FileManager.default.removeItem(at: fixture.url(other)) }
-        try FileManager.default.copyItem(at: fixture.url(name), to: fixture.url(other))
+        if fixture.exists(other) { try fixture.remove(other) }
+        try fixture.copy(name, to: other)
     }
 
     @Test(arguments: [[], ["--again"]] as [[String]])
     func findsNothingInAWholeFolder(options: [String]) async throws {
         try await run()
         let before = fixture.identities(of: fixture.list("out"))
-        let result = try await ClientProcess.end(
-            ["verify", "out"] + options, folder: fixture.scratch.path,
-            environment: ["TMPDIR": fixture.scratch.path])
-        #expect(result.exit == 0, "\(result)")
-        #expect(result.output.hasPrefix("m: 3 outputs, "))
+        let result = try await fixture.end(
+            ["verify", "out"] + options, environment: ["TMPDIR": fixture.scratch.path])
+        result.shows(exit: 0, output: .begins("m: 3 outputs, "))
         #expect(result.output.hasSuffix(", all as they were written\n"))
         #expect(result.errors == "")
         #expect(fixture.identities(of: fixture.list("out")) == before)
@@ -47,9 +45,9 @@ import Testing
     @Test func findsEachDifference() async throws {
         try await run()
         try copy("out/c.png", to: "out/a.png")
-        try FileManager.default.removeItem(at: fixture.url("out/b.jpg"))
+        try fixture.remove("out/b.jpg")
         try fixture.write("x", to: "out/d.png")
-        let result = try await fixture.darkroom("verify", "out", "--json")
+        let result = try await fixture.end("verify out --json")
         #expect(result.exit == 65 && result.errors == "")
         let lines = try result.output.split(separator: "\n").map {
             try jsonObject($0.utf8)
@@ -65,11 +63,11 @@ import Testing
         try await run()
         var status = try #require(try fixture.status())
         status.versions?[0].libpng = "1.2.3"
-        try Data(status.encoded()).write(to: fixture.url("out/status.json"))
+        try fixture.write(status.encoded(), to: "out/status.json")
         // Another source for a, none for c; b is made from a.
         try copy("alpha.png", to: "small.png")
-        try FileManager.default.removeItem(at: fixture.url("gray.png"))
-        let result = try await fixture.darkroom("verify", "out", "--again")
+        try fixture.remove("gray.png")
+        let result = try await fixture.end("verify out --again")
         #expect(result.exit == 65, "\(result)")
         let lines = result.output.split(separator: "\n").map(String.init).sorted()
         try #require(lines.count == 3, "\(result)")
@@ -91,13 +89,13 @@ import Testing
               - {name: b, from: a, output: webp}
               - {name: c, from: a, output: png}
             """, to: "w.yaml")
-        #expect(try await fixture.darkroom("run", "w.yaml", "-o", "out", "--quiet").exit == 0)
+        #expect(try await fixture.end("run w.yaml -o out --quiet").exit == 0)
         var status = try #require(try fixture.status())
         #expect(status.versions?[0].codecs?.keys.sorted() == ["libtiff", "libwebp"])
         status.versions?[0].codecs?["libwebp"] = "0.1"
-        try Data(status.encoded()).write(to: fixture.url("out/status.json"))
+        try fixture.write(status.encoded(), to: "out/status.json")
         try copy("alpha.png", to: "small.png")
-        let result = try await fixture.darkroom("verify", "out", "--again")
+        let result = try await fixture.end("verify out --again")
         let lines = result.output.split(separator: "\n").map(String.init).sorted()
         try #require(result.exit == 65 && lines.count == 3, "\(result)")
         #expect(lines[0].hasPrefix("a.tif: source-changed: "))
@@ -122,70 +120,62 @@ import Testing
     func saysHowToRepairARun(changed: [String], missing: [String], advice: String) async throws {
         try await run()
         for file in changed { try fixture.write("x", to: "out/\(file)") }
-        for file in missing { try FileManager.default.removeItem(at: fixture.url("out/\(file)")) }
-        let result = try await fixture.darkroom("verify", "out")
+        for file in missing { try fixture.remove("out/\(file)") }
+        let result = try await fixture.end("verify out")
         let count = changed.count + missing.count
-        #expect(result.exit == 65)
-        #expect(
-            result.errors
-                == "darkroom: m: \(count) finding\(count == 1 ? "" : "s") in 3 outputs\ndarkroom: \(advice)\n"
+        result.shows(
+            exit: 65,
+            errors:
+                "darkroom: m: \(count) finding\(count == 1 ? "" : "s") in 3 outputs\ndarkroom: \(advice)\n"
         )
         // The advice, followed.
-        for file in changed { try FileManager.default.removeItem(at: fixture.url("out/\(file)")) }
+        for file in changed { try fixture.remove("out/\(file)") }
         try await run()
-        #expect(try await fixture.darkroom("verify", "out").exit == 0)
+        #expect(try await fixture.end("verify out").exit == 0)
     }
 
     @Test func saysHowToRepairAnAnswer() async throws {
         let daemon = try DaemonFixture(pictures: 2)
         let process = try await daemon.run()
-        try daemon.drop(
-            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))])
-        _ = try await daemon.spool.finish("holiday", process)
-        let file = daemon.spool.root.appending(path: "outbox/holiday/a.png")
-        try Data([1]).write(to: file)
-        let changed = try await daemon.client("verify", "holiday")
-        #expect(
-            changed.errors
-                == "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: Move the changed file away, then: darkroom retry holiday\n"
+        try await daemon.finish(
+            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))], process)
+        try daemon.spool.write([1], to: "outbox/holiday/a.png")
+        try await daemon.client("verify", "holiday").shows(
+            errors:
+                "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: Move the changed file away, then: darkroom retry holiday\n"
         )
-        try FileManager.default.removeItem(at: file)
-        let missing = try await daemon.client("verify", "holiday")
-        #expect(
-            missing.errors
-                == "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: To make the missing ones again: darkroom retry holiday\n"
+        try daemon.spool.remove("outbox/holiday/a.png")
+        try await daemon.client("verify", "holiday").shows(
+            errors:
+                "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: To make the missing ones again: darkroom retry holiday\n"
         )
         #expect(try await daemon.client("retry", "holiday", "--wait").exit == 0)
         #expect(try await daemon.client("verify", "holiday").exit == 0)
         #expect(try await process.stop() == .exited(0))
     }
 
-    /// With pictures that came along, and are gone.
     @Test func saysThatPicturesAreGone() async throws {
         let daemon = try DaemonFixture(pictures: 0)
         let process = try await daemon.run()
         try daemon.dropFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
-        try daemon.checkCompleted(try await daemon.spool.finish("job", process))
+        try await daemon.complete("job", process)
         try await daemon.waitForRemoval()
-        try FileManager.default.removeItem(
-            at: daemon.spool.root.appending(path: "outbox/job/a.png"))
-        let result = try await daemon.client("verify", "job")
-        #expect(
-            result.errors.hasSuffix(
+        try daemon.spool.remove("outbox/job/a.png")
+        try await daemon.client("verify", "job").shows(
+            errors: .ends(
                 "darkroom retry job. It cannot repeat pictures that came with the batch: submit those again.\n"
-            ), "\(result)")
-        let retry = try await daemon.client("retry", "job")
-        #expect(
-            retry.errors
-                == "darkroom: job has nothing that can be repeated: all images are filtered, and the pictures that came with it are gone\n"
+            ))
+        try await daemon.client("retry", "job").shows(
+            errors:
+                "darkroom: job has nothing that can be repeated: all images are filtered, and the pictures that came with it are gone\n"
         )
         #expect(try await process.stop() == .exited(0))
     }
 
     @Test func saysThatThereIsNothingToVerify() async throws {
         try fixture.write("images: {a: none.png, b: nowhere.png}\n", to: "m.yaml")
-        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
-        try await fixture.darkroom("verify", "out").expect(
+        #expect(try await fixture.end("run m.yaml -o out --quiet").exit == 3)
+        try await fixture.end("verify out").expect(
             exit: 0,
             output: "m: nothing to verify: no image has an output (2 images failed)\n")
     }
@@ -197,20 +187,18 @@ import Testing
         try daemon.dropFolder(
             "job", images: [("a", "a.png"), ("b", "/x/y/b.png"), ("c", "./x/c.png")],
             pictures: ["a.png", "x/y/b.png", "x/c.png"])
-        try daemon.checkCompleted(try await daemon.spool.finish("job", process))
+        try await daemon.complete("job", process)
         try await daemon.waitForRemoval()
         func verify() async throws -> ClientProcess.Result {
-            try await ClientProcess.end(
-                ["verify", "job", "--again"], spool: daemon.spool.path, folder: "/")
+            try await daemon.client("verify", "job", "--again")
         }
-        let whole = try await verify()
-        #expect(whole.exit == 0 && whole.output.hasPrefix("job: 3 outputs, "), "\(whole)")
+        try await verify().shows(exit: 0, output: .begins("job: 3 outputs, "))
         // Not followed: the submitter may put anything there.
-        let path = "\(daemon.spool.path)/outbox/job/originals"
-        try FileManager.default.moveItem(atPath: path + "/a.png", toPath: path + "/d.png")
-        try #require(symlink("d.png", path + "/a.png") == 0)
-        try Data(Starfield.png(width: 16, height: 12, seed: 9)).write(
-            to: URL(filePath: path + "/x/c.png"))
+        let path = "outbox/job/originals"
+        try daemon.spool.move("\(path)/a.png", to: "\(path)/d.png")
+        try daemon.spool.link("\(path)/a.png", to: "d.png")
+        try daemon.spool.write(
+            Starfield.png(width: 16, height: 12, seed: 9), to: "\(path)/x/c.png")
         let result = try await verify()
         let lines = result.output.split(separator: "\n").map(String.init).sorted()
         try #require(result.exit == 65 && lines.count == 2, "\(result)")
@@ -226,62 +214,39 @@ import Testing
             "variants: [{suffix: -8, filters: {resize: 8}}, {suffix: -4, filters: {resize: 4}}]\n")
         let daemon = try await fixture.run()
         try fixture.put("a.png", 1)
-        _ = try await eventually("the answer") {
-            try? fixture.spool.list("outbox").first.flatMap {
-                try fixture.spool.status(of: $0)?.state.isFinal == true ? true : nil
-            }
-        }
+        let id = try await fixture.expectAnswers(["a.png", "a.png"], daemon)[0].id
         try await fixture.waitForNoRecords(daemon)
-        let id = try #require(fixture.spool.list("outbox").first)
         let original = "outbox/\(id)/a-8.original.png"
         #expect(fixture.spool.exists(original))
-        let result = try await ClientProcess.end(
-            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/")
-        #expect(result.exit == 0 && result.output.hasPrefix("\(id): 2 outputs, "), "\(result)")
+        try await fixture.base.client("verify", id, "--again").shows(
+            exit: 0, output: .begins("\(id): 2 outputs, "))
         // A page of it shows the original, too.
         let page = fixture.scratch.path + "/page"
-        let made = try await ClientProcess.end(
-            ["page", id, "-o", page], spool: fixture.spool.path, folder: "/")
-        #expect(made.exit == 0, "\(made)")
-        let html = try String(contentsOfFile: page + "/index.html", encoding: .utf8)
+        try await fixture.base.client("page", id, "-o", page).shows(exit: 0)
+        let html = try fixture.scratch.text("page/index.html")
         #expect(!html.contains("The source cannot be read any more"))
-        try FileManager.default.removeItem(
-            at: fixture.spool.root.appending(path: original))
-        let without = try await ClientProcess.end(
-            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/")
-        #expect(without.exit == 65, "\(without)")
+        try fixture.spool.remove(original)
+        try await fixture.base.client("verify", id, "--again").shows(exit: 65)
         #expect(try await daemon.stop() == .exited(0))
     }
 
     @Test func looksAtAnAnswerInTheOutbox() async throws {
         let daemon = try DaemonFixture(pictures: 2)
         let process = try await daemon.run()
-        try daemon.drop(
-            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))])
-        _ = try await daemon.spool.finish("holiday", process)
-        let again = [
-            "verify", "holiday", "--again", "--set", "downloads.allowNetworks=[127.0.0.0/8]",
-        ]
-        for words in [["verify", "holiday"], again] {
-            let result = try await ClientProcess.end(
-                words, spool: daemon.spool.path, folder: daemon.documents.path)
-            #expect(result.exit == 0, "\(result)")
-            #expect(result.output.hasPrefix("holiday: 2 outputs, "), "\(result)")
+        try await daemon.finish(
+            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))], process)
+        let again = ["--again", "--set", "downloads.allowNetworks=[127.0.0.0/8]"]
+        for words in [[], again] {
+            try await daemon.begin(["verify", "holiday"] + words).result().shows(
+                exit: 0, output: .begins("holiday: 2 outputs, "))
         }
-        let unknown = try await ClientProcess.end(
-            ["verify", "nobody"], spool: daemon.spool.path, folder: daemon.documents.path)
-        #expect(unknown.exit == 66)
-        #expect(
-            unknown.errors
-                == "darkroom: nobody: there is neither such a folder nor such a batch in \(daemon.spool.path)/outbox\n"
+        try await daemon.client("verify", "nobody").shows(
+            exit: 66,
+            errors:
+                "darkroom: nobody: there is neither such a folder nor such a batch in SPOOL/outbox\n"
         )
         // Every image of a daemon has the digest of its source too.
-        let status = try #require(
-            Status(
-                decoding: Array(
-                    try Data(
-                        contentsOf: daemon.spool.root.appending(path: "outbox/holiday/status.json"))
-                )))
+        let status = try #require(try daemon.spool.status(of: "holiday"))
         #expect(status.images.allSatisfy { $0.sourceSHA256?.count == 64 })
         #expect(try await process.stop() == .exited(0))
     }
