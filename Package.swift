@@ -15,7 +15,7 @@ let tool =
     isForTests ? strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))] : strict
 /// Without optimisation, files need not be compiled as a whole: several processes take some files each.
 let batches = [
-    "-no-whole-module-optimization", "-enable-batch-mode", "-driver-batch-size-limit", "20",
+    "-no-whole-module-optimization", "-enable-batch-mode", "-driver-batch-size-limit", "48",
 ]
 let test =
     isForTests ? tool + [.unsafeFlags(batches, .when(configuration: .release))] : tool

@@ -249,8 +249,8 @@ part_lint() {
 # Whether files without a test do without those that have one: tests_left_out leaves some of these out.
 shared_parts_name_no_suite() {
     local suites found
-    suites=$(grep -rhE -A 3 '^@Suite|^struct' --include='*Tests.swift' Tests/DarkroomTests Tests/EndToEndTests |
-        sed -nE 's/.*(struct|class) ([A-Za-z]+Tests)\b.*/\2/p' | sort -u | paste -sd '|')
+    suites=$(grep -rhoE '(struct|class) [A-Za-z]+Tests\b' --include='*Tests.swift' Tests/DarkroomTests Tests/EndToEndTests |
+        cut -d ' ' -f 2 | sort -u | paste -sd '|')
     found=$(grep -rLE '^[[:space:]]*@Test' --include='*.swift' Tests/DarkroomTests Tests/EndToEndTests |
         xargs -d '\n' grep -nE "^[^/]*\b($suites)\b")
     [ -z "$found" ] || { printf '%s\n' "$found"; return 1; }
@@ -777,7 +777,7 @@ run_suites() {
     local log=$LOGS/$part.log results=$LOGS/$part.xml
     rm -f "$results"
     # Where something hangs, that is to be told of, too.
-    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" timeout --kill-after=30 1200 swift test --skip-build --disable-xctest "$@" \
+    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" timeout --kill-after=30 1200 swift test --skip-build --disable-xctest --enable-swift-testing "$@" \
         --filter "$filter" --xunit-output "$results" >"$log" 2>&1
     local status=$?
     count_results "$part" "$status" "$log" "$results"

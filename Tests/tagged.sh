@@ -4,7 +4,7 @@
 #   bash Tests/tagged.sh TAG --others   prints the files whose tests do not have it, one a line, from the top folder
 #
 # `swift test --filter tag:NAME` is not in Swift 6.3. So the tags are read from the sources: of each attribute
-# @Suite(…) or @Test(…) that names the tag, the suite or test that follows it.
+# @Suite(…) or @Test(…) that names the tag, the suite or test that follows it. A suite without traits has no attribute.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 [[ $# -eq 1 || $# -eq 2 && $2 = --others ]] || { echo "usage: bash Tests/tagged.sh TAG [--others]" >&2; exit 64; }
@@ -20,7 +20,7 @@ tagged=$(awk -v tag="[.(, ]$1[,)]" '
         isTest = sub(/^func +/, "", name)
         sub(/^(struct|class) +/, "", name)
         isTagged = attribute ~ /\.tags\(/ && attribute ~ tag
-        if (!isTest && attribute != "") suite = name
+        if (!isTest && (attribute != "" || name ~ /Tests$/)) suite = name
         if (isTagged) print FILENAME "\t" target "\\." suite "/" (isTest ? name "\\(" : "")
         attribute = ""
     }' "${files[@]}") || exit 1

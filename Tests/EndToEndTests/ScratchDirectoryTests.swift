@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct ScratchDirectoryTests {
+struct ScratchDirectoryTests {
     @Test func isRemovedWithItsOwner() throws {
         let path: String
         do {

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 
 /// How long batches took.
-@Suite struct BatchDurationTests {
+struct BatchDurationTests {
     private static func time(_ seconds: Double) -> String {
         Moment(milliseconds: 1_800_000_000_000 + Int(seconds * 1000)).text
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// What `progress.json` says of a batch, and that it is small.
-@Suite struct BatchProgressTests {
+struct BatchProgressTests {
     private static let time = "2026-11-21T08:00:00.000Z"
 
     /// Everything that a progress may have, as long as it may be.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomAnswer
 
-@Suite struct FoldersReportTests {
+struct FoldersReportTests {
     /// Every key that a report can have is described in the schema, the schema has no other, and it knows every word.
     @Test func agreesWithItsSchema() throws {
         var counts: [String: Int] = [:]

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 
-@Suite struct InboxReportTests {
+struct InboxReportTests {
     private static let start = "2026-11-21T08:00:00.000Z"
     private static let later = "2026-11-21T08:00:05.000Z"
 

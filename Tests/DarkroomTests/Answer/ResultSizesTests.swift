@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// `sizes.json`, and the lines of `darkroom show --srcset`.
-@Suite struct ResultSizesTests {
+struct ResultSizesTests {
     private static func image(
         _ name: String, _ file: String, _ width: Int, of variantOf: String? = nil
     ) -> ImageStatus {

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCore
 
 /// How images with warnings are counted.
-@Suite struct StatusCountsTests {
+struct StatusCountsTests {
     private static func image(_ state: ImageState, _ warnings: [String]?) -> ImageStatus {
         ImageStatus(name: "a", state: state, warnings: warnings)
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// What is said of a status that somebody has altered.
-@Suite final class StatusDefectTests: FolderSuite {
+final class StatusDefectTests: FolderSuite {
     /// A text of a good status, what stands in its place, and what is said.
     static let changes: [(String, String, String)] = [
         (

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPicture
 @testable import DarkroomSpool
 
-@Suite struct StatusTests {
+struct StatusTests {
     static var full: Status {
         var counts = Status.Counts(new: 2)
         counts[.new] = 0

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomBoard
 
 /// Where work stands: each cell of the table of `Admission`. `BoardMachineTests` has it in random sequences of events.
-@Suite struct AdmissionTests {
+struct AdmissionTests {
     private typealias Place = Admission.Place
 
     // MARK: Every cell

@@ -5,7 +5,7 @@ import Testing
 ///
 /// `TEST_BOARD_SEEDS=1-20000` has other seeds played. A failure tells its seed and the last steps; the same seed fails
 /// again.
-@Suite struct BoardMachineTests {
+struct BoardMachineTests {
     private static let usual: ClosedRange<UInt64> = 1...200
 
     private static let seeds: ClosedRange<UInt64> = {

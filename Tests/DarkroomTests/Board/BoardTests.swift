@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomWork
 
 /// The board alone, called as the scheduler calls it: what the random sequences of `BoardMachineTests` have found.
-@Suite struct BoardTests {
+struct BoardTests {
     private static let key = CacheKey(bytes: [UInt8](repeating: 1, count: 32))
 
     private func board(_ bounds: Board.Bounds = Board.Bounds()) -> Board {

@@ -7,7 +7,7 @@ import Testing
 
 /// Which downloads get places. Batches are numbers; a batch's owner and level are fixed by its number where nothing else
 /// is said.
-@Suite struct DownloadFairQueueTests {
+struct DownloadFairQueueTests {
     /// A `DownloadFairQueue` whose downloads are told by their sources, of one batch or of several.
     private final class DownloadQueueFixture {
         private var turns: DownloadFairQueue

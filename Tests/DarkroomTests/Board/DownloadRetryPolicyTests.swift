@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomBoard
 @testable import DarkroomCore
 
-@Suite struct DownloadRetryPolicyTests {
+struct DownloadRetryPolicyTests {
     private typealias Policy = DownloadRetryPolicy
 
     private static let waits:

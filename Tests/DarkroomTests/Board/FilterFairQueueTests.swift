@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Who is handed to the filters' queues next. Images are written as `a0`: the batch, the image.
-@Suite struct FilterFairQueueTests {
+struct FilterFairQueueTests {
     private static let batches = ["a", "b", "c"]
 
     private func item(_ name: String, _ priority: Priority = .normal) -> WorkRequest {

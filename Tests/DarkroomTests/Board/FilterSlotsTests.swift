@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomBoard
 
-@Suite struct FilterSlotsTests {
+struct FilterSlotsTests {
     @Test func saysWhoMayHaveOneMore() {
         let places = FilterSlots(width: 2, keptForBatches: 1, keptForOwners: 2)
         let entrants = (0..<7).map { places.entrants(taken: $0) }

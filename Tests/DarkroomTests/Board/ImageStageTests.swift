@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Every cell of the table of stages: which stage leads to which, and what `Batch.move` changes with it.
-@Suite struct ImageStageTests {
+struct ImageStageTests {
     /// The stages that a stage leads to, as in the table.
     private static let next: [ImageStage: Set<ImageStage>] = [
         .new: [

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomBoard
 
 /// The ledger moved by hand. Amounts are in megabytes.
-@Suite final class MemoryBudgetTests {
+final class MemoryBudgetTests {
     private static let mega = 1 << 20
 
     private var ledger = MemoryBudget()

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 
-@Suite struct RequestCoalescerTests {
+struct RequestCoalescerTests {
     private var flights = RequestCoalescer()
     private let key = CacheKey(bytes: [UInt8](repeating: 1, count: 32))
     private let otherKey = CacheKey(bytes: [UInt8](repeating: 2, count: 32))

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomBoard
 @testable import DarkroomManifest
 
-@Suite struct SourceSizesTests {
+struct SourceSizesTests {
     private static let fixed = 32_768.0
 
     @Test func sumsWhatIsKnown() {

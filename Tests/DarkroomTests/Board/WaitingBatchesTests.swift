@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Who finds room among the batches that wait.
-@Suite struct WaitingBatchesTests {
+struct WaitingBatchesTests {
     private static let limit = 4
 
     /// How many of user 1's wait and are held, of user 2's, how many are about to come, and what keeps out one more of

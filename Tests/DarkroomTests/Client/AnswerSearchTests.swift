@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Which batch a dropped manifest has become.
-@Suite struct AnswerSearchTests {
+struct AnswerSearchTests {
     @Test(arguments: [
         ("x", "x", true), ("x", "x-2", true), ("x", "x-10", true), ("x", "x-1", false),
         ("x", "x-0", false), ("x", "x-02", false), ("x", "x-", false), ("x", "x-2a", false),

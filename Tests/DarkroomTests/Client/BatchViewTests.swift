@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomClient
 
 /// What counts about a batch if its files differ.
-@Suite struct BatchViewTests {
+struct BatchViewTests {
     struct Case: Sendable {
         var progress: (state: BatchState, retries: Int?, age: Double)?
         var status: (state: BatchState, retries: Int?, age: Double)?

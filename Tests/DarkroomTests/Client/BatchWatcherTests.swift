@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct BatchWatcherTests {
+struct BatchWatcherTests {
     @Test func seesEachReplacement() throws {
         let spool = try ClientSpool()
         var batch = ClientSpool.progress("holiday", done: 1, of: 3)

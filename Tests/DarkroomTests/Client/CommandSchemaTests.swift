@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// What the commands write for programs has the keys that `etc/command.schema.json` describes, and no other ones.
-@Suite struct CommandSchemaTests {
+struct CommandSchemaTests {
     private typealias Object = [String: Any]
 
     private static func object(_ text: some StringProtocol) throws -> Object {

@@ -2,7 +2,7 @@ import DarkroomClient
 import Foundation
 import Testing
 
-@Suite struct DisplayWidthTests {
+struct DisplayWidthTests {
     @Test(arguments: [
         ("", 0), ("holiday", 7), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한국", 4),
         ("\u{1112}\u{1161}\u{11AB}", 2),

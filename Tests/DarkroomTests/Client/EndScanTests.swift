@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomClient
 
 /// What a look at an outbox finds, with files as a daemon writes them.
-@Suite struct EndScanTests {
+struct EndScanTests {
     private let spool: ClientSpool
 
     init() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomClient
 
 /// Filters as they are written on a command line.
-@Suite struct FilterTextTests {
+struct FilterTextTests {
     private static func json(_ text: String) throws -> String {
         try FilterText(text).value { $0 == "logo.png" ? "logo" : $0 }.inline(.json)
     }

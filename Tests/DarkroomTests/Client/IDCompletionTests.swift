@@ -2,7 +2,7 @@ import DarkroomClient
 import Testing
 
 /// What a completion script is given; `CompletionTests` press Tab in real shells.
-@Suite struct IDCompletionTests {
+struct IDCompletionTests {
     private static let ids = [
         "my trip", #"it's \ new"#, "run $(rm)", "`rm`", "a:b=c", "a:d", "new\nline", "\u{FFFD}",
     ]

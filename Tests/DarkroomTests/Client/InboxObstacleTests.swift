@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 
 /// Why a file stays in the inbox, in the daemon's own words.
-@Suite struct InboxObstacleTests {
+struct InboxObstacleTests {
     private let outbox: ClientSpool
 
     init() throws {

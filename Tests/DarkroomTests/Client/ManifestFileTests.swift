@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Manifests before they are submitted.
-@Suite struct ManifestFileTests {
+struct ManifestFileTests {
     private let scratch: ScratchDirectory
 
     init() throws {

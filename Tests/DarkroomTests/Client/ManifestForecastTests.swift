@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// What `check --sources` finds out about the images of a manifest.
-@Suite struct ManifestForecastTests {
+struct ManifestForecastTests {
     private let scratch: ScratchDirectory
     private var limits: QueueReport.Limits
 

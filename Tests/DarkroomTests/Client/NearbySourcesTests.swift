@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Relative sources of a manifest that is submitted: beside it first.
-@Suite struct NearbySourcesTests {
+struct NearbySourcesTests {
     private let scratch: ScratchDirectory
     private let root: ScratchDirectory
     private let rules = ManifestRules(nil)

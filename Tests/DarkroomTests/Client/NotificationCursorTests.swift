@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomClient
 @testable import DarkroomCore
 
-@Suite struct NotificationCursorTests {
+struct NotificationCursorTests {
     private let scratch: ScratchDirectory
     private var path: String { scratch.url.appending(path: "cursor").path }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomClient
 @testable import DarkroomCore
 
-@Suite struct NotificationTests {
+struct NotificationTests {
     // MARK: Pauses and tries
 
     @Test(

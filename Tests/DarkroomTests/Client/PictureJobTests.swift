@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Manifests for pictures that are named on a command line.
-@Suite struct PictureJobTests {
+struct PictureJobTests {
     private let scratch: ScratchDirectory
 
     init() throws {

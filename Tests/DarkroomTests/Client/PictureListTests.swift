@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomClient
 
 /// Lists of pictures: `--from`.
-@Suite struct PictureListTests {
+struct PictureListTests {
     typealias Row = PictureList.Row
 
     static let lists: [(text: String, rows: [Row])] = [
@@ -100,7 +100,7 @@ import Testing
 }
 
 /// Folders, sizes and watermarks on the command line.
-@Suite struct PictureArgumentTests {
+struct PictureArgumentTests {
     private let scratch: ScratchDirectory
 
     init() throws { scratch = try ScratchDirectory() }

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomClient
 
 /// Screens compared whole.
-@Suite struct ProgressViewTests {
+struct ProgressViewTests {
     private static let running = DaemonState(name: .running)
     private static let holiday = ClientSpool.progress(
         "holiday", done: 20, failed: 1, of: 40, rate: 3.21, left: 12)

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// What the views say on screens of any width, with the names that people give.
-@Suite struct ScreenWidthTests {
+struct ScreenWidthTests {
     private static let ids = [
         "a", "holiday-2026", "winter-holiday-in-the-mountains-of-norway-2026-batch-three-of-twelve",
         "旅行の写真-2026", "👩‍👩‍👧 family", "cafe\u{301}-cre\u{300}me", "with two spaces",

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomClient
 @testable import DarkroomCore
 
-@Suite struct SentSourcesTests {
+struct SentSourcesTests {
     static let places: [(String, [FileName]?, [[FileName]])] = [
         ("a.png", ["a.png"], []), ("/a.png", ["a.png"], []), ("//x///a.png", ["x", "a.png"], []),
         ("./x/./a.png", ["x", "a.png"], []), ("x/../a.png", ["a.png"], [["x"]]),

@@ -13,7 +13,7 @@ extension QueueReport.Limits {
     }
 }
 
-@Suite struct SourceRootsTests {
+struct SourceRootsTests {
     @Test(arguments: [
         (["/srv/a"], ["/srv/a"], ["/srv/a/1.png", "/srv/a/b/2.png"], nil),
         (["/srv/a/"], ["/srv/a/"], ["/srv//a/1.png"], nil),

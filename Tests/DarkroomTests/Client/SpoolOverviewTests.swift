@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `status`, compared whole.
-@Suite struct SpoolOverviewTests {
+struct SpoolOverviewTests {
     /// Compares the state of the daemon and the text, the latter if it is given.
     private static func expect(
         _ spool: ClientSpool, _ state: DaemonState.Name, _ text: String? = nil,

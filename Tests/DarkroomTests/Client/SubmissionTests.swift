@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Files that clients put into the inbox.
-@Suite struct SubmissionTests {
+struct SubmissionTests {
     private let outbox: ClientSpool
 
     init() throws {

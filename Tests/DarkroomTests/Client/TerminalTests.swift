@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomClient
 
-@Suite struct TerminalTests {
+struct TerminalTests {
     @Test(arguments: [
         // option, terminal, environment, result
         (ColorChoice.auto, true, ["TERM": "xterm"], true),

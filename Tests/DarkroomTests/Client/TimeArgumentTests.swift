@@ -2,7 +2,7 @@ import DarkroomClient
 import Foundation
 import Testing
 
-@Suite struct TimeArgumentTests {
+struct TimeArgumentTests {
     private static let now = Date(timeIntervalSince1970: 1_795_392_000)
 
     @Test(

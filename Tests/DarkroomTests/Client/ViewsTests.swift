@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// `list` and `show` of spools without a daemon, compared whole.
-@Suite struct ViewsTests {
+struct ViewsTests {
     private static let failures = [
         ClientSpool.image("cat", .filtered),
         ClientSpool.image(

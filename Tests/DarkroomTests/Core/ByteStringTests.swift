@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 
-@Suite struct ByteStringTests {
+struct ByteStringTests {
     /// Texts that are one to `String`, and are not the same bytes.
     static let spellings = [
         ("é", "e\u{301}"), ("Å", "\u{212B}"), ("K", "\u{212A}"), (";", "\u{37E}"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite struct ControlGroupTests {
+struct ControlGroupTests {
     let scratch: ScratchDirectory
 
     init() throws {

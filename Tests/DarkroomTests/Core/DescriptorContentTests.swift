@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCore
 
 /// A small file that is read at once.
-@Suite final class DescriptorContentTests: FolderSuite {
+final class DescriptorContentTests: FolderSuite {
     /// The bytes of a file, the length that it is said to have, and whether its content is returned.
     static let lengths: [(file: Int, said: Int, isWhole: Bool)] = [
         (0, 0, true), (1, 1, true), (5000, 5000, true), (65_536, 65_536, true),

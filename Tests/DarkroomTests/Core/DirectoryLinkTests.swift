@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCore
 
 /// Renames on file systems that cannot refuse to replace a file, such as NFS.
-@Suite final class DirectoryLinkTests: FolderSuite {
+final class DirectoryLinkTests: FolderSuite {
     private var names: [String] { get throws { try folder.names().map(\.text).sorted() } }
 
     /// How a rename goes where the kernel cannot refuse to replace a file: by a link, or without links.

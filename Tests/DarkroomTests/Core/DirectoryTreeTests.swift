@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite final class DirectoryTreeTests: FolderSuite {
+final class DirectoryTreeTests: FolderSuite {
     private func make(_ name: FileName, in parent: Directory? = nil) throws -> Directory {
         try (parent ?? folder).makeDirectory(name)
         return try Directory(name, in: parent ?? folder)

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
-@Suite struct EndingsTests {
+struct EndingsTests {
     @Test(
         arguments: [
             ("a.json", "a", "json"), ("a.b.json", "a.b", "json"), ("a.", "a", ""), ("..", ".", ""),

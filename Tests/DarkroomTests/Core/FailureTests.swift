@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite struct FailureTests {
+struct FailureTests {
     private struct Odd: Error {}
 
     /// Somebody who meets it knows what to do.

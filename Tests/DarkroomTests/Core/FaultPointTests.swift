@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 
-@Suite struct FaultPointTests {
+struct FaultPointTests {
     @Test func readsANameAndANumber() throws {
         let plain = try #require(ArmedFault("claim-moved"))
         #expect(plain.point == .claimMoved)

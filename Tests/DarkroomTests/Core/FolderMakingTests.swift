@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCore
 
 /// Folders that are made with the mode of another one, and completed after a kill.
-@Suite struct FolderMakingTests {
+struct FolderMakingTests {
     private let scratch: ScratchDirectory
 
     init() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCore
 
 /// Who could put another folder in the place of a hot folder.
-@Suite struct FolderWayTests {
+struct FolderWayTests {
     private let scratch: ScratchDirectory
     private let group: gid_t
 

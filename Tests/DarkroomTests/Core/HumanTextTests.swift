@@ -2,7 +2,7 @@ import DarkroomCore
 import Foundation
 import Testing
 
-@Suite struct HumanTextTests {
+struct HumanTextTests {
     @Test(arguments: [
         (0, "0s"), (59.9, "59s"), (60, "1min"), (3599, "59min"), (3600, "1h"), (172_799, "47h"),
         (172_800, "2d"),

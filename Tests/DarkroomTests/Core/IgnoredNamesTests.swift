@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 
 /// Names of what machines put beside photographs.
-@Suite struct IgnoredNamesTests {
+struct IgnoredNamesTests {
     @Test(
         arguments: [
             "@eaDir", "@EADIR", "#recycle", "#snapshot", "a.jpg@SynoEAStream", "@Recycle",

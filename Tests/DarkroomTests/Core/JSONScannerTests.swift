@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 
 /// What the scanner reads, and what it leaves to a decoder, which may be less strict.
-@Suite struct JSONScannerTests {
+struct JSONScannerTests {
     private static func scan(_ text: String) -> (
         number: Int?, map: [String: String]?, list: [String]?, isWrong: Bool
     ) {

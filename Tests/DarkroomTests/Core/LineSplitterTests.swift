@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite final class LineSplitterTests: FolderSuite {
+final class LineSplitterTests: FolderSuite {
     /// Lines come out the same wherever the pieces end.
     @Test func findsLinesAcrossPieces() {
         let text = Array("one\n\nthree is longer\nrest".utf8)

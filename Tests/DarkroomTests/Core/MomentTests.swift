@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCore
 
 /// A moment has the text of `Clock.timestamp`.
-@Suite struct MomentTests {
+struct MomentTests {
     @Test(arguments: [
         0, 1, 999, 86_399_999, 86_400_000, 951_782_400_000, 951_868_800_000, 1_709_164_800_123,
         1_767_225_599_999, 4_107_456_000_000, 253_402_300_799_999, -1, -86_400_001,

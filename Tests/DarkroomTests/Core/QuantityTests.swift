@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite struct QuantityTests {
+struct QuantityTests {
     private static let sizes: [(Int, String)] = [
         (0, "0"), (1, "1B"), (1000, "1000B"), (1024, "1KiB"), (1536, "1.5KiB"), (1 << 20, "1MiB"),
         (1 << 30, "1GiB"), (1 << 40, "1TiB"), (1 << 50, "1024TiB"), ((1 << 30) + 1, "1073741825B"),

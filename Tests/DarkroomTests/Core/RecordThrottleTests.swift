@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Many records of one kind, and of one batch, at once.
-@Suite struct RecordThrottleTests {
+struct RecordThrottleTests {
     private static let second: UInt64 = 1_000_000_000
 
     private func arrival(_ batch: String?, _ reason: String? = nil, images: Int = 0)

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 
 /// The examples of FIPS 180-4 as NIST publishes them.
-@Suite struct SHA256Tests {
+struct SHA256Tests {
     static let twoBlocks = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
 
     @Test(arguments: [

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 /// Numbers from outside are as large as their types allow.
-@Suite struct SaturationTests {
+struct SaturationTests {
     static let edges = [Int.min, .min + 1, -2, -1, 0, 1, 2, .max - 1, .max]
 
     @Test(arguments: edges, edges) func holdsToWhatThereIs(a: Int, b: Int) {

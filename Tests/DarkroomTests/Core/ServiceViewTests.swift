@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// What a service sees, by its mount table and by its unit.
-@Suite struct ServiceViewTests {
+struct ServiceViewTests {
     /// As the unit's daemon has it under systemd 252, with `BindPaths=/data/spool "/data/my spool"`.
     private static let mountTable = """
         123 69 0:44 /darkroom/root / ro,nosuid,noexec,relatime shared:27 master:2 - tmpfs tmpfs rw,mode=755

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite struct SuggestionTests {
+struct SuggestionTests {
     static let words = ["sepia", "sharpen", "saturate", "mono", "opacity"]
 
     @Test(arguments: [

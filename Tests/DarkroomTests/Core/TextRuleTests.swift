@@ -4,7 +4,7 @@ import Testing
 
 /// Text from outside is a `ByteString`. Where a `String` may still be the key of a collection, or be taken apart into
 /// characters, is listed here with what makes it harmless: new code has to use the type, or to say why not.
-@Suite struct TextRuleTests {
+struct TextRuleTests {
     private static let keyed = [
         #"Set<(String|Substring|Character)>"#, #"\[(String|Substring|Character): "#,
         #"Dictionary<(String|Substring|Character)\b"#,

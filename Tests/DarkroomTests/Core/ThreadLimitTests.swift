@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCore
 
 /// Too few threads are an error with a number.
-@Suite struct ThreadLimitTests {
+struct ThreadLimitTests {
     @Test func aUsualProcessHasEnough() throws { try ThreadLimit.check() }
 
     @Test(arguments: [0, 1, 7, 8]) func saysHowManyThereAre(available: Int) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite struct ThreadStateTests {
+struct ThreadStateTests {
     @Test(arguments: [
         ("7 (darkroomd) D 1 7 7 0", true), ("7 (darkroomd) S 1 7 7 0", false),
         ("7 (darkroomd) R 1 7 7 0", false), ("7 (a) D (b) S 1", false), ("7 (a) S (b) D 1", true),

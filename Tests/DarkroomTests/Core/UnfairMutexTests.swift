@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite struct UnfairMutexTests {
+struct UnfairMutexTests {
     @Test func oneThreadAtATimeHasTheValue() {
         let count = UnfairMutex(0)
         DispatchQueue.concurrentPerform(iterations: 8) { _ in

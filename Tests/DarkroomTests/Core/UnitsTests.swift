@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite struct UnitsTests {
+struct UnitsTests {
     private static let sizes: [(Int, String)] = [
         (0, "0 bytes"), (1, "1 byte"), (1023, "1023 bytes"), (1024, "1 KiB"), (1025, "1025 bytes"),
         (1536, "1536 bytes"), (10_239, "10239 bytes"), (10_241, "10241 bytes (10.0 KiB)"),

@@ -1,7 +1,7 @@
 import DarkroomCore
 import Testing
 
-@Suite struct VisibleTextTests {
+struct VisibleTextTests {
     @Test(arguments: [
         ("a b", "a b"), ("a\nb", "a\\nb"), ("a\tb", "a\\tb"), ("\u{1B}[31m", "\\u{1B}[31m"),
         ("gnp.\u{202E}exe", "gnp.\\u{202E}exe"), ("\u{85}\u{2028}", "\\u{0085}\\u{2028}"),

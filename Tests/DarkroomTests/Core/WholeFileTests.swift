@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomCore
 
 /// Files without a length, and streams that are not ready.
-@Suite final class WholeFileTests: FolderSuite {
+final class WholeFileTests: FolderSuite {
     private var path: String { scratch.path + "/file" }
 
     /// The reader is never ahead of the writer, so that each read gets less than it asks for.

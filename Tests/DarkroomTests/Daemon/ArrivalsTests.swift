@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 
-@Suite struct ArrivalsTests {
+struct ArrivalsTests {
     private static let attacker: UInt32 = 2001
     private static let other: UInt32 = 2000
 

@@ -8,7 +8,7 @@ import Testing
 
 /// When a file is complete, and which files share a batch: each cell of the tables of `ArrivingFiles`, and random
 /// sequences of events.
-@Suite struct ArrivingFilesTests {
+struct ArrivingFilesTests {
     private typealias Files = ArrivingFiles<FileName>
     private typealias Stage = Files.Stage
 
@@ -337,7 +337,7 @@ import Testing
     }
 }
 
-@Suite struct AgendaTests {
+struct AgendaTests {
     @Test func aTaskHasOneTime() {
         var agenda = Agenda<String>()
         let plans = [("a", 5), ("a", 7), ("b", 7), ("a", 3)].map {
@@ -353,7 +353,7 @@ import Testing
     }
 }
 
-@Suite struct RefusedFilesTests {
+struct RefusedFilesTests {
     private typealias Refused = RefusedFiles<FileName, HotRefusal>
 
     @Test func aReasonIsToldOnce() {

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCore
 
 /// The message catalog, which `journalctl -x` shows, against the events.
-@Suite struct CatalogTests {
+struct CatalogTests {
     struct Entry {
         let id: String
         var headers: [String: String] = [:]

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomConfiguration
 
 /// What a reload tells of the keys that have changed.
-@Suite struct ConfigurationChangesTests {
+struct ConfigurationChangesTests {
     private func load(
         _ settings: [(String, String)], headers: String? = nil
     ) throws -> ConfigurationLoader.Loaded {

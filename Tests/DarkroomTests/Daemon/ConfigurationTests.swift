@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomConfiguration
 @testable import DarkroomFetch
 
-@Suite struct ConfigurationTests {
+struct ConfigurationTests {
     let scratch: ScratchDirectory
 
     init() throws { scratch = try ScratchDirectory() }

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomDaemon
 @testable import DarkroomSpool
 
-@Suite struct ControlFileQueueTests {
+struct ControlFileQueueTests {
     @Test func actsOnceAndIsForgotten() throws {
         let files = try ["a.hold", "b.cancel", "a.cancel"].map {
             try #require(ControlFile(FileName($0)))

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 
-@Suite struct DescriptorLimitTests {
+struct DescriptorLimitTests {
     @Test(
         arguments: [
             (0, 0, false), (3, 3, false), (20, 3, false), (50, 3, false), (51, 3, true),

@@ -15,7 +15,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Every kind of record, held against the table of its form and against the catalog.
-@Suite struct EventTests {
+struct EventTests {
     private static let failure = Failure(code: "http-status", message: "m", isTransient: true)
     private static let fileError = FileError(.write, "x", .noSpace)
 

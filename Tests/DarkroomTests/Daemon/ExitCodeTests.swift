@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomDaemon
 @testable import DarkroomSpool
 
-@Suite struct ExitCodeTests {
+struct ExitCodeTests {
     struct Nothing: Error {}
 
     /// Which of them systemd does not start again stands in the unit, RestartPreventExitStatus=.

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The key `folders`: each wrong form with its message, and what the unit lacks.
-@Suite struct HotFolderConfigurationTests {
+struct HotFolderConfigurationTests {
     private let scratch: ScratchDirectory
 
     init() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomDaemon
 
 /// The copy of a picture whose owner still has it open.
-@Suite final class HotFolderCopyTests: FolderSuite {
+final class HotFolderCopyTests: FolderSuite {
     /// The content, the length that the copy has to have, and the bytes of the copy.
     static let contents: [(content: [UInt8], length: Int)] = [
         ([1, 2, 3], 3),

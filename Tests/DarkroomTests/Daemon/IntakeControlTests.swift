@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomDaemon
 
 /// Control files in the inbox.
-@Suite struct IntakeControlTests {
+struct IntakeControlTests {
     private func started(settle: Double = 60) throws -> IntakeFixture {
         try IntakeFixture(settle: settle).started()
     }

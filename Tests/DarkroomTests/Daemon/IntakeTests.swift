@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// What the intake takes out of the inbox, when, and what it leaves there.
-@Suite struct IntakeTests {
+struct IntakeTests {
     // MARK: Arrivals
 
     @Test func takesWhatIsRenamedIntoTheInbox() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCore
 
 /// The way of a manifest through the targets, as etc/doc/architecture.md draws it.
-@Suite struct ManifestWayTests {
+struct ManifestWayTests {
     @Test func goesFromTargetToTarget() async throws {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomDaemon
 @testable import DarkroomWork
 
-@Suite struct MetricsTests {
+struct MetricsTests {
     private func read(_ metrics: Metrics, _ moment: MetricsMoment = MetricsMoment()) throws
         -> Exposition
     {

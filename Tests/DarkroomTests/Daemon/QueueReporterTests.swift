@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomWork
 
 /// When `queue.json` is written, and what it says of the daemon and its batches.
-@Suite struct QueueReporterTests {
+struct QueueReporterTests {
     private static let limits = QueueReport.Limits(
         manifestBytes: 1, images: 2, filters: 3, defaultFilters: "[]", defaultProfile: .p3,
         sourceRoots: ["/a"],

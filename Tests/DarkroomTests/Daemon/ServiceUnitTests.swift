@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 
-@Suite struct ServiceUnitTests {
+struct ServiceUnitTests {
     /// As systemd 252 prints it, with drop-ins.
     private static let shown = """
         NotifyAccess=main

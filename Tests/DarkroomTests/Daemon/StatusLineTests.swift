@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomWork
 
 /// The line that `systemctl status` shows.
-@Suite struct StatusLineTests {
+struct StatusLineTests {
     private static func summary(
         inWork: Int = 0, waiting: Int = 0, held: Int = 0, ended: Int = 0, done: Int = 0,
         images: Int = 0, retrying: Int = 0

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomDaemon
 
 /// The units against what the daemon is. What they do is tried in a booted systemd (Tests/systemd/service.sh).
-@Suite struct UnitFileTests {
+struct UnitFileTests {
     private static let units = ["darkroomd.service", "darkroomd@.service"]
 
     /// The settings of a unit file by their keys, each with its values in their order.

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWork
 
 /// What the watchdog is fed from. Moments are given, in nanoseconds.
-@Suite struct WatchTests {
+struct WatchTests {
     private static let second: UInt64 = 1_000_000_000
     private let interval = 60.0
 

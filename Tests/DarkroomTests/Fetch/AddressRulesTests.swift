@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomFetch
 
-@Suite struct AddressRulesTests {
+struct AddressRulesTests {
     static let allowed = [
         "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0",
         "126.255.255.255", "128.0.0.1", "169.253.255.255", "169.255.0.0", "172.15.255.255",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomFetch
 
-@Suite struct CacheControlTests {
+struct CacheControlTests {
     @Test func readsDirectives() {
         let text =
             "NO-STORE, no-cache , private,public,max-age=60,s-maxage=\"30\", must-revalidate, immutable"

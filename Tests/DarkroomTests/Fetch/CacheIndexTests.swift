@@ -10,7 +10,7 @@ extension CacheIndex {
     }
 }
 
-@Suite struct CacheIndexTests {
+struct CacheIndexTests {
     private static func key(_ number: Int) -> CacheKey {
         CacheKey(bytes: (0..<32).map { $0 == 31 ? UInt8(number) : 0 })
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 
-@Suite struct CacheKeyTests {
+struct CacheKeyTests {
     private func key(_ url: ByteString, _ headers: [(name: String, value: String)] = []) throws
         -> CacheKey
     {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomFetch
 
-@Suite struct CachePolicyTests {
+struct CachePolicyTests {
     private let policy = CachePolicy(hasCredentials: false, userAgent: "Darkroom/1")
     /// Sat, 01 Jan 2022 00:00:00 GMT.
     private static let now = 1_640_995_200

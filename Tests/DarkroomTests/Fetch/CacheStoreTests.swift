@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 
-@Suite struct CacheStoreTests {
+struct CacheStoreTests {
     private let fixture: CacheFixture
 
     init() throws { fixture = try CacheFixture() }

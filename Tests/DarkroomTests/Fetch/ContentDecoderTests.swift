@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 
-@Suite struct ContentDecoderTests {
+struct ContentDecoderTests {
     static let content = [UInt8]((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) })
 
     /// Decodes a body that arrives in two pieces.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomFetch
 
-@Suite struct HTTPDateTests {
+struct HTTPDateTests {
     /// 1 January 2026.
     static let now: Int64 = 1_767_225_600
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomFetch
 
-@Suite struct HTTPStatusTests {
+struct HTTPStatusTests {
     /// Exactly these may be answered otherwise on another attempt, and exactly these are a whole body.
     @Test func sortsEveryCode() {
         let transient: Set = [408, 425, 429, 500, 502, 503, 504]

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomFetch
 
 /// Heads read line by line, and what becomes of the bodies behind them.
-@Suite struct HeadReaderTests {
+struct HeadReaderTests {
     /// Reads the lines of a head, the empty one included, and returns what each led to.
     static func read(
         _ lines: [String], limit: Int = 1 << 16
@@ -68,7 +68,7 @@ import Testing
     }
 }
 
-@Suite struct BodyPlanTests {
+struct BodyPlanTests {
     static let resume = PartialBody(bytes: 100, validator: "\"v1\"", crc32: 1, total: 1000)
 
     static func plan(

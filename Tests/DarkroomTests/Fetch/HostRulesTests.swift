@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 
-@Suite struct HostRulesTests {
+struct HostRulesTests {
     private func rules(allow: [String] = [], deny: [String] = []) throws -> HostRules {
         HostRules(
             allow: try allow.map { try HostPattern($0) }, deny: try deny.map { try HostPattern($0) }

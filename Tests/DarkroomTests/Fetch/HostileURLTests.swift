@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 
-@Suite struct HostileURLTests {
+struct HostileURLTests {
     /// What judges a source before anything is asked of the network.
     private func refusal(_ source: String) throws -> FetchError.Code? {
         do {

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomFetch
 
 /// Listings of folders: they hold the rules for single files, by the kernel and by the walk.
-@Suite struct LocalListingTests {
+struct LocalListingTests {
     let scratch: ScratchDirectory
 
     /// Two roots, and a folder outside of them.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomFetch
 
-@Suite struct OriginHeadersTests {
+struct OriginHeadersTests {
     /// Headers of a command line replace those of a file, for their origin only.
     @Test func furtherHeadersReplaceThoseOfTheirName() throws {
         let (a, b) = (

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 
-@Suite struct RedactedURLTests {
+struct RedactedURLTests {
     static let sources = [
         // Well-formed.
         ("https://host/a/b.png", "https://host/a/b.png"),

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomFetch
 
 /// What a server has said of a URL, and what it says now.
-@Suite struct RemoteIdentityTests {
+struct RemoteIdentityTests {
     private static func url(_ text: String = "https://h/a?b=c") throws -> RemoteURL {
         try RemoteURL(ByteString(text))
     }

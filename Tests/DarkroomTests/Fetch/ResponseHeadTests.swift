@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 
-@Suite struct ResponseHeadTests {
+struct ResponseHeadTests {
     private func head(_ lines: String...) throws -> ResponseHead {
         var head = try #require(ResponseHead(statusLine: "HTTP/1.1 200 OK\r\n".utf8))
         for line in lines { head.take(line: (line + "\r\n").utf8) }

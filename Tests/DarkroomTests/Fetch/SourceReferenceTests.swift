@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 
-@Suite struct SourceReferenceTests {
+struct SourceReferenceTests {
     @Test(arguments: [
         ("https://host/a.png", "https://host/a.png"),
         ("HTTP://host", "HTTP://host"),

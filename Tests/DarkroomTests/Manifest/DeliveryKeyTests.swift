@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// The key `deliver`: its forms, who may name which folder, and what is wrong.
-@Suite struct DeliveryKeyTests {
+struct DeliveryKeyTests {
     private static func limits(_ rules: DeliveryRules?, owner: UInt32? = 7) -> ManifestLimits {
         var limits = ManifestLimits()
         limits.delivery = rules

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomBoard
 @testable import DarkroomPicture
 
-@Suite struct DependenciesTests {
+struct DependenciesTests {
     /// A manifest's images by name and what they come after (`from` with a `<` before the name),
     /// and the indices that are made of it.
     @Test(

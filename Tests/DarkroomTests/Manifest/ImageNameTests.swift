@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 
-@Suite struct ImageNameTests {
+struct ImageNameTests {
     @Test(arguments: [
         "a", "a.png", "a b", "-", "~", "photo.tar.gz", "Ünïcødé 😀", "a\\b", "statusXjson", "status",
         "my-manifest.json", "manifests", ByteString(String(repeating: "a", count: 200)),

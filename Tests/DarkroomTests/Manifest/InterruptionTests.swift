@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// A stop does not wait for a manifest to be read: each reader asks on the way.
-@Suite struct InterruptionTests {
+struct InterruptionTests {
     private static let urls = (0..<3000).map { "\"a\($0).png\"" }
     private static let long = String(repeating: "a", count: 1 << 20)
     private static let comment = String(repeating: "# nothing\n", count: 100_000)

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 
-@Suite struct JSONReaderTests {
+struct JSONReaderTests {
     private static func read(_ bytes: [UInt8]) throws(ManifestProblem) -> Document.Node {
         try JSONReader.read(bytes, budget: NodeBudget(maximum: 1000))
     }

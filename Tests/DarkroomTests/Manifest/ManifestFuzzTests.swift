@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Good manifests with some bytes changed: they are read or rejected, and nothing else happens.
-@Suite struct ManifestFuzzTests {
+struct ManifestFuzzTests {
     private static let json = """
         {"priority": "high", "filters": ["mono", {"sepia": {"intensity": 0.5}}], "images": [
           "https://example.org/a%20b.png?x#y", {"name": "é\\ud83d\\ude00", "from": "a b", "after": []},

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomManifest
 
-@Suite struct ManifestProblemTests {
+struct ManifestProblemTests {
     private static let variantsWithALongSuffix =
         #"{"images": ["a"], "variants": [{"suffix": "\#(String(repeating: "x", count: 200))"}]}"#
 

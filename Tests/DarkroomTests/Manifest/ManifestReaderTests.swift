@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 
-@Suite struct ManifestReaderTests {
+struct ManifestReaderTests {
     private static let galaxy = Manifest.Image(
         name: "galaxy", origin: .source("https://example.org/galaxy.png"),
         filters: [.sepia(intensity: 0.8)])

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Manifests of 100,000 images: what is quadratic or recurses does not come to an end here.
-@Suite struct ManifestScaleTests {
+struct ManifestScaleTests {
     private static let count = 100_000
     private static let filters: [Filter] = [.sepia(intensity: 0.5), .flip]
 

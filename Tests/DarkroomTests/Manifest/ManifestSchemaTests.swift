@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Holds `etc/manifest.schema.json` to the reader and the filter catalogue, and reads the samples.
-@Suite struct ManifestSchemaTests {
+struct ManifestSchemaTests {
     /// The folder `etc` of the package this file is in.
     private static let etc = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

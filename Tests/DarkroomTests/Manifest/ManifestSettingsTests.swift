@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// The digest of what decides a result: what changes it, and what does not.
-@Suite struct ManifestSettingsTests {
+struct ManifestSettingsTests {
     private static func digest(_ image: String, defaults: [Filter] = []) throws -> String {
         let manifest = try read(
             "images:\n- {name: other, source: o.png}\n- \(image)\n", .yaml, defaults: defaults)

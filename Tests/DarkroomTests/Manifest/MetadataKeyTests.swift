@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What is taken and what is refused as `output.metadata`.
-@Suite struct MetadataKeyTests {
+struct MetadataKeyTests {
     private static let good = [
         #""none""#, #""all""#, #""copyright""#, #"["none"]"#, #"["all", "-gps"]"#,
         #"["-gps", "exif", "xmp"]"#, #"["copyright", "iptc"]"#,

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 
-@Suite struct NameNumberingTests {
+struct NameNumberingTests {
     /// Counts how often a name was asked for.
     private struct Names {
         var taken: Set<ByteString> = []

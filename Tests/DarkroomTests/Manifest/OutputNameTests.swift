@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// `output.name`: which paths outputs get.
-@Suite struct OutputNameTests {
+struct OutputNameTests {
     private static let images = """
         images:
           - a/beach.jpg

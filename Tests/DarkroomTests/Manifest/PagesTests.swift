@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// `pages: all`: an image for each page, what they are called, and what is refused.
-@Suite struct PagesTests {
+struct PagesTests {
     /// Files with as many pages as the number in their names; `unknown` is not known here.
     private static let finder = SourceFinder.live { pattern, _ in
         pattern.text == "scans/*" ? .files(["scans/a.jpg", "scans/b3.tif"]) : .unknown

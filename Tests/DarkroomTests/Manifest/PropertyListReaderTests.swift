@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 
-@Suite struct PropertyListReaderTests {
+struct PropertyListReaderTests {
     /// Pictures by name and URL, as the tutorials on operations have them.
     private static let photos = [
         "Whirlpool": "https://pictures.example.org/m51.jpg",

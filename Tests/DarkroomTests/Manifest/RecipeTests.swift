@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Recipes, what manifests make of them, and the folder that has them.
-@Suite struct RecipeTests {
+struct RecipeTests {
     private static let texts = [
         "web": "# for the web\nfilters: {resize: 800}\noutput: {format: jpeg, quality: 80}\n",
         "small": "output: {compression: small}", "mono": "filters: mono\npriority: low",

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 
-@Suite struct RedactedManifestTests {
+struct RedactedManifestTests {
     private func shown(_ text: String, _ format: ManifestFormat) -> String? {
         shown(Array(text.utf8), format)
     }

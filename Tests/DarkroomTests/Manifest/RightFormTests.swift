@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What is refused for its form is shown in the form that is right.
-@Suite struct RightFormTests {
+struct RightFormTests {
     /// A manifest in YAML, and the end of what is said of it.
     private static let yaml = pairs(
         #"""

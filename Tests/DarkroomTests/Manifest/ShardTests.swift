@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Which images are in which shard.
-@Suite struct ShardTests {
+struct ShardTests {
     /// A manifest whose images have these names; each may be made from another one, or wait for others.
     private static func manifest(
         _ names: [String], from: [Int: Int] = [:], after: [Int: [Int]] = [:],

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Short forms mean the same as their long forms, in every notation.
-@Suite struct ShortFormTests {
+struct ShortFormTests {
     /// The manifest's settings in JSON: in the short form, and in the long one.
     static let forms: [(String, String)] = pairs(
         #"""

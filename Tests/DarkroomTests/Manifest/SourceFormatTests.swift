@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Results with the format of their source.
-@Suite struct SourceFormatTests {
+struct SourceFormatTests {
     private static func files(_ manifest: Manifest) -> [String] {
         manifest.images.map(\.outputFile)
     }

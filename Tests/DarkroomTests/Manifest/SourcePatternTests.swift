@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Sources that mean several files.
-@Suite struct SourcePatternTests {
+struct SourcePatternTests {
     /// A source, and the folder of the pattern; nil if it is one picture.
     @Test(
         arguments: [

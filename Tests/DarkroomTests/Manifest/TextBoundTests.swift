@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Texts of a manifest that are longer than any has use for, or stand in more places than any has.
-@Suite struct TextBoundTests {
+struct TextBoundTests {
     private static let longest = String(repeating: "k", count: Document.maximumKey)
     private static let tooLong = longest + "k"
 

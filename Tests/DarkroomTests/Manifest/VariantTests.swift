@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// What a manifest with variants means. `ManifestProblemTests` has the errors, `RecipeTests` those of recipes.
-@Suite struct VariantTests {
+struct VariantTests {
     /// Manifests with variants, and after `=` the same with separate images.
     static let manifests: [(String, String)] = texts(
         """

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 
-@Suite struct YAMLReaderTests {
+struct YAMLReaderTests {
     /// YAML of a manifest and the names of its images.
     static let names: [(String, [ByteString])] = [
         (

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Holds the tables of commands and signals against what people read of them.
-@Suite struct ControlCommandTests {
+struct ControlCommandTests {
     /// The text of an item, as a reader sees it: without a space before a punctuation mark.
     private static func text(of item: ManualPage.Item) -> String {
         item.text.replacing(/\ (?=[.,;:])/, with: "")

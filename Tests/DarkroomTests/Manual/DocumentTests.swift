@@ -12,7 +12,7 @@ import Testing
 
 /// Holds the README and the documents of `etc/doc` against the repository and the program. Their examples are run by
 /// `DocumentExamplesTests`.
-@Suite struct DocumentTests {
+struct DocumentTests {
     static let names = (try? MarkdownDocument.names()) ?? []
 
     private static func exists(_ path: String) -> Bool {

@@ -7,7 +7,7 @@ import Yams
 
 /// Holds `etc/kubernetes/darkroom-job.yaml` against the rules by which a Kubernetes cluster takes a Job (`JobRules`) and
 /// against what the command does. What a pod does is tested by `Tests/slurm/pods.sh`.
-@Suite struct KubernetesJobTests {
+struct KubernetesJobTests {
     private static let text = Result { try Repository.text("etc/kubernetes/darkroom-job.yaml") }
 
     private static func jobs(_ text: String) throws -> [JobRules.Object] {

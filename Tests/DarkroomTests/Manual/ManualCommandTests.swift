@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomRun
 
 /// Holds darkroom(1) against the command. Its options and examples are run by `CommandManualTests`.
-@Suite struct ManualCommandTests {
+struct ManualCommandTests {
     static let page = Result { try ManualPage("darkroom.1") }
 
     @Test func hasEveryExitCode() throws {

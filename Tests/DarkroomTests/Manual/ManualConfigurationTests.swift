@@ -8,7 +8,7 @@ import Testing
 
 /// Holds darkroomd.yaml(5) against the settings: an item of each, whose first line says kind, range and default. Its
 /// configurations are read by `DocumentTests`.
-@Suite struct ManualConfigurationTests {
+struct ManualConfigurationTests {
     static let page = Result { try ManualPage("darkroomd.yaml.5") }
 
     private static func items() throws -> [ManualPage.Item] { try page.get().items("KEYS") }

@@ -8,7 +8,7 @@ import Testing
 
 /// Holds darkroomd(8) against the daemon. Its options and examples are run by `ManualExamplesTests`,
 /// its signals and control files are in `ControlCommandTests`.
-@Suite struct ManualDaemonTests {
+struct ManualDaemonTests {
     static let page = Result { try ManualPage("darkroomd.8") }
 
     @Test func hasEveryExitCode() throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Holds darkroom-manifest(5) against the reader of manifests and the catalogue of filters.
-@Suite struct ManualManifestTests {
+struct ManualManifestTests {
     static let page = Result { try ManualPage("darkroom-manifest.5") }
 
     @Test(arguments: [

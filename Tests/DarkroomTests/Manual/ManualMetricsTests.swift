@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomDaemon
 
 /// Holds darkroom-metrics(7) against what the daemon writes.
-@Suite struct ManualMetricsTests {
+struct ManualMetricsTests {
     static let page = Result { try ManualPage("darkroom-metrics.7") }
 
     private static func families() throws -> [String: Exposition.Family] {

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Holds darkroom-status(5) against the schemas, the states and the codes of errors.
-@Suite struct ManualStatusTests {
+struct ManualStatusTests {
     static let page = Result { try ManualPage("darkroom-status.5") }
 
     // MARK: Keys

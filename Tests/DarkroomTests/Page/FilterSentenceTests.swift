@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Each filter is written in words.
-@Suite struct FilterSentenceTests {
+struct FilterSentenceTests {
     @Test(arguments: [
         ("sepia: 0.8", "sepia, intensity 0.8"), ("mono", "mono"), ("grayscale", "grayscale 100 %"),
         ("contrast: 1.25", "contrast 125 %"), ("hueRotate: 90", "hues rotated by 90°"),

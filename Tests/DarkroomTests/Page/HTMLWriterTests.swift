@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPage
 
 /// Nothing that comes from a batch can become markup.
-@Suite struct HTMLWriterTests {
+struct HTMLWriterTests {
     private let writer = HTMLWriter()
 
     @Test(arguments: [

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The small copies of a batch: their log, their sheets, and how they are found for a page.
-@Suite final class PreviewSheetTests: SpoolSuite {
+final class PreviewSheetTests: SpoolSuite {
     override init() throws {
         try super.init()
         try makeFolders()

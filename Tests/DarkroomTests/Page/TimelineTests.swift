@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomPage
 
 /// What a timeline says about the operations of a batch. Times are in milliseconds after an arbitrary moment.
-@Suite struct TimelineTests {
+struct TimelineTests {
     private static func drawing(_ timeline: Timeline) -> String {
         let html = HTMLWriter()
         TimelineDrawing(timeline: timeline, zone: .gmt, html: html).draw()

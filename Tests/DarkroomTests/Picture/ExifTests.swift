@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What becomes of Exif that is asked for.
-@Suite struct ExifTests {
+struct ExifTests {
     struct Way: Sendable {
         let from: OutputFormat
         let to: OutputFormat

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What becomes of a picture whose result has the format that a name has told.
-@Suite struct FormatOriginTests {
+struct FormatOriginTests {
     private static func options(_ name: String) -> OutputOptions {
         var options = OutputOptions()
         options.choose(.source, isShared: true)

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What a picture hands over besides its output is what its output would be as a PNG.
-@Suite struct HandOverStageTests {
+struct HandOverStageTests {
     private static func run(
         _ file: [UInt8], filters: [Filter], options: OutputOptions, handsOver: Bool,
         autoOrient: Bool = true

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomPicture
 
-@Suite struct InputFormatTests {
+struct InputFormatTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let bytes: [UInt8]
         let kind: InputFormat

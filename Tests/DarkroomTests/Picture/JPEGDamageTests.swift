@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Files that are broken, too large or of a kind that is not read: each fails, with a code of its own.
-@Suite struct JPEGDamageTests {
+struct JPEGDamageTests {
     static func maker(_ scans: JPEGMaker.Scans, channels: Int = 3) -> JPEGMaker {
         var maker = JPEGMaker.noise(width: 17, height: 9, channels: channels)
         maker.scans = scans

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Darkroom's own decoder against libjpeg-turbo: the same rows, or libjpeg-turbo itself.
-@Suite struct JPEGDecoderTests {
+struct JPEGDecoderTests {
     typealias Factors = JPEGMaker.Factors
 
     /// Whether usual pictures are decoded by libjpeg, because its SIMD is faster than plain C.

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// JPEG at either end of the pipeline.
-@Suite struct JPEGPipelineTests {
+struct JPEGPipelineTests {
     static let jpeg = OutputOptions(format: .jpeg, quality: 100)
 
     @Test func filtersJPEGToPNGAndBack() throws {

@@ -32,7 +32,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
 }
 
 /// The reader's pixels against the arrays the files were made from, without libjpeg.
-@Suite struct JPEGReaderTests {
+struct JPEGReaderTests {
     static let sizes = [(1, 1), (8, 8), (9, 17), (17, 9), (40, 33)]
 
     @Test(arguments: [1, 3], JPEGMaker.Scans.allCases)

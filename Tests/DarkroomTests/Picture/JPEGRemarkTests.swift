@@ -6,7 +6,7 @@ import Testing
 
 /// What is irregular in a JPEG and decides no pixel: the picture, and a warning that says what and how much. What is
 /// damage: a failure, or what can be read of it.
-@Suite struct JPEGRemarkTests {
+struct JPEGRemarkTests {
     struct Irregular: CustomTestStringConvertible, Sendable {
         let name: String
         /// The beginning of the only warning; nil where libjpeg's look ahead leaves none.

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What the writer makes, read by the reader, which is held to a maker of its own, and taken apart.
-@Suite struct JPEGWriterTests {
+struct JPEGWriterTests {
     static func options(_ quality: Int, progressive: Bool = false) -> OutputOptions {
         OutputOptions(format: .jpeg, quality: quality, progressive: progressive)
     }

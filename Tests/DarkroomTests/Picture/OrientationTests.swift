@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomPicture
 
-@Suite struct OrientationTests {
+struct OrientationTests {
     /// Where the stored pixels of a picture of 3 × 2 lie once it is upright, row by row, numbered from the
     /// top left.
     static let upright: [(Orientation, width: Int, pixels: [Int])] = [

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Sloppiness in chunks that are not pixels is remarked and let pass, and costs little memory.
-@Suite struct PNGAncillaryTests {
+struct PNGAncillaryTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let chunk: PNGChunk
         /// What the remark says; nil where there is none to make.

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Broken files fail, each with its own code, and never pass with gray pixels.
-@Suite struct PNGDamageTests {
+struct PNGDamageTests {
     /// A palette and at least three IDATs, as `PNGDamage` asks for.
     static func maker(interlaced: Bool = false) -> PNGMaker {
         var maker = PNGMaker.noise(

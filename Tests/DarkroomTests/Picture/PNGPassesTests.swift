@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Interlaced pictures: our own decoder beside libpng.
-@Suite struct PNGPassesTests {
+struct PNGPassesTests {
     private static let kinds = PixelKind.all.filter(\.interlaced)
 
     /// A picture of random size, filter, compression and chunks.

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// The reader's pixels against the arrays the files were made from.
-@Suite struct PNGReaderTests {
+struct PNGReaderTests {
     static let sizes = [
         (1, 1), (2, 1), (1, 2), (3, 5), (4, 5), (5, 4), (7, 7), (8, 8), (9, 9), (31, 33), (1, 40),
         (40, 1), (301, 5),

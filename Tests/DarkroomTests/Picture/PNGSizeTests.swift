@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What is no photograph does not become much larger than zlib makes it.
-@Suite struct PNGSizeTests {
+struct PNGSizeTests {
     /// RGB of 8 bits, drawn pixel by pixel.
     struct Content: Sendable, CustomTestStringConvertible {
         let name: String

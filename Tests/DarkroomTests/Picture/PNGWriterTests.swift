@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What is written, read back by the reader and by a decoder that shares nothing with it.
-@Suite struct PNGWriterTests {
+struct PNGWriterTests {
     static func noise(
         width: Int, height: Int, channels: Int, depth: Int, seed: UInt64 = 3
     ) -> ReferencePicture {

@@ -6,7 +6,7 @@ import Testing
 
 /// Pictures that keep their palettes, held against those without: what the pipeline writes where other images need the
 /// pixels too.
-@Suite struct PaletteTests {
+struct PaletteTests {
     private static let kinds = PixelKind.all.filter { $0.colourType == .palette && !$0.interlaced }
 
     /// One pixel at a time, and with three or four channels in the result.

@@ -6,7 +6,7 @@ import Testing
 
 /// The bound on a picture's memory, told from its header: nothing takes more, and it does not
 /// promise the moon either.
-@Suite struct PeakMemoryTests {
+struct PeakMemoryTests {
     /// A job whose memory is measured.
     struct Job {
         let name: String

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Files as other packages convert and write them.
-@Suite struct PictureConverterTests {
+struct PictureConverterTests {
     private static let maker = PNGMaker.noise(width: 31, height: 23, colourType: .rgb, depth: 8)
 
     /// A folder with a picture.

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Filters as other packages make them, against the catalog.
-@Suite struct PictureFilterTests {
+struct PictureFilterTests {
     /// A call without the arguments that may be left out, and what it makes.
     static let leastCalls: [(PictureFilter, Filter)] = [
         (.sepia(), .sepia(intensity: 1)), (.mono, .mono), (.grayscale(), .grayscale(amount: 1)),

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Headers without their pixels, and what is calculated from them.
-@Suite struct PictureHeaderTests {
+struct PictureHeaderTests {
     struct File: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// A picture that is read from memory has the pixels, the remarks and the errors that its file has.
-@Suite struct PictureInputTests {
+struct PictureInputTests {
     /// - Returns: how both were read.
     @discardableResult
     private func compare(

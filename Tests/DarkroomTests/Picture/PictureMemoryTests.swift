@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What the steps of a picture hold, and the limit on the sum.
-@Suite struct PictureMemoryTests {
+struct PictureMemoryTests {
     static let layout = PixelLayout(width: 100, height: 30, channels: 3, depth: 16)
     /// Of the picture of that layout.
     static let whole = 18_000

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomPicture
 
-@Suite struct PicturePipelineTests {
+struct PicturePipelineTests {
     @Test(arguments: PixelKind.all)
     func withoutFiltersPixelsStayAsTheyAre(kind: PixelKind) throws {
         let maker = kind.noise(width: 31, height: 23)

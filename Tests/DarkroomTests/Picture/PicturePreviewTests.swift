@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Small copies of results, held against their definition.
-@Suite struct PicturePreviewTests {
+struct PicturePreviewTests {
     private static func run(
         _ file: [UInt8], _ filters: [Filter] = [], _ format: OutputFormat = .png,
         _ preview: PicturePreview? = nil

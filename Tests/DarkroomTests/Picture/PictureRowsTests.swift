@@ -20,7 +20,7 @@ extension PictureRows {
 }
 
 /// Rows as other packages read them.
-@Suite struct PictureRowsTests {
+struct PictureRowsTests {
     /// Of 16 bits they are loaded as numbers of the machine.
     @Test func samplesOf16BitsAreNumbers() throws {
         let maker = PNGMaker.noise(width: 9, height: 5, colourType: .rgba, depth: 16)

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Several results of a picture, held against those that the pipeline makes one by one.
-@Suite struct PictureVariantsTests {
+struct PictureVariantsTests {
     /// A result to make: its filters after the common ones, and how it is written.
     struct Wish: Sendable {
         var filters: [Filter] = []

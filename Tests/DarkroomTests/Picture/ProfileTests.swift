@@ -5,7 +5,7 @@ import Testing
 
 /// Colour profiles that deviate from ICC.1: what libpng lets pass when reading is written, what it refuses is left
 /// out with a warning, and a good picture never fails for it. The same from PNG and from JPEG.
-@Suite struct ProfileTests {
+struct ProfileTests {
     struct Deviation: CustomTestStringConvertible, Sendable {
         let name: String
         let isKept: Bool

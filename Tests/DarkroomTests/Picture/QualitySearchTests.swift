@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Qualities that are chosen: the bytes of the result, its similarity, and what a trial cannot find.
-@Suite struct QualitySearchTests {
+struct QualitySearchTests {
     static let formats = OutputOption.maxBytes.formats
 
     /// Waves, a disc with a sharp edge, and some noise, which no format keeps for few bytes.

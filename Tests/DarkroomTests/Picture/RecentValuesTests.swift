@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What is kept of the values that were made last.
-@Suite final class RecentValuesTests {
+final class RecentValuesTests {
     private let values = RecentValues<Int, String>(most: 2)
     private let made = Mutex<[Int]>([])
 

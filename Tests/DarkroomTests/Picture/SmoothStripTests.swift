@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// How smooth strips are compressed: as the long runs of the chosen filters' bytes, or by a search.
-@Suite struct SmoothStripTests {
+struct SmoothStripTests {
     static let width = 400
     static let height = 450
 

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Which row filters the parts of a strip speak for, by made pictures of two strips each and a short third one.
-@Suite struct StripFilterTests {
+struct StripFilterTests {
     static let width = 400
     static let height = 450
 

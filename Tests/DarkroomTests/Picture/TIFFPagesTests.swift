@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// The pages of a TIFF are counted by the chain of its directories, as the program does that reads them.
-@Suite struct TIFFPagesTests {
+struct TIFFPagesTests {
     private let scratch: ScratchDirectory
 
     init() throws { scratch = try ScratchDirectory() }

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// `thumbnail` keeps the whole picture in all its forms, unless `fit: cover` stands there.
-@Suite struct ThumbnailTests {
+struct ThumbnailTests {
     struct Row: Sendable {
         let filter: String
         let picture: (width: Int, height: Int)

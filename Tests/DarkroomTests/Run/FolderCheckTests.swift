@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// What `darkroom verify` finds. Its repetition of the work is tested end to end.
-@Suite struct FolderCheckTests {
+struct FolderCheckTests {
     private let fixture: ShardFixture
     private var path: String { "\(fixture.scratch.path)/whole" }
     private var folder: Directory { get throws { try Directory(path: path) } }

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomRun
 
 /// A stop before the work has begun. All others are tested end to end.
-@Suite struct FolderRunTests {
+struct FolderRunTests {
     private static let text = Array(#"{"images": ["a.png", "b.png"], "filters": []}"#.utf8)
 
     private struct Outcome: Sendable {

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Which files of former outputs are without an image, and which of them nothing may remove.
-@Suite struct FormerFilesTests {
+struct FormerFilesTests {
     private let scratch: ScratchDirectory
     private let outputs: Directory
 

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomRun
 
 /// What a run that goes on knows of the results of the one before.
-@Suite struct FormerResultsTests {
+struct FormerResultsTests {
     @Test(arguments: ["a.png", "deep/er/a.png"]) func comeBackFromTheirFile(file: String) throws {
         let scratch = try ScratchDirectory()
         let folder = try Directory(path: scratch.path)

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomRun
 
 /// The table in `ImageComparison`, line by line. The former run has filtered `a` and made `b` from it.
-@Suite struct ImageComparisonTests {
+struct ImageComparisonTests {
     private static let text =
         "images: {a: a.png, b: {from: a, filters: flip}, c: {source: c.png, filters: mono}}\n"
 

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The table in `RunFolder`: what a run finds in each state of its folder, and what it leaves there.
-@Suite final class RunFolderTests: RunFolderSuite {
+final class RunFolderTests: RunFolderSuite {
     override class var text: [UInt8] {
         Array(#"{"images": [{"name": "a", "source": "a.png"}, "b.png"]}"#.utf8)
     }

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomWork
 
 /// What a run takes from the configuration, and what is different from a daemon.
-@Suite struct RunSettingsTests {
+struct RunSettingsTests {
     private func load(
         _ settings: [(key: String, text: String)] = [], file: String? = nil,
         environment: [String: String] = [:]

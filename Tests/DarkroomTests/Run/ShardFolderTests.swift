@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The folder of a run that is divided into shards: the plan, and the folder of a shard.
-@Suite final class ShardFolderTests: RunFolderSuite {
+final class ShardFolderTests: RunFolderSuite {
     override class var text: [UInt8] {
         Array(
             #"{"images": [{"name": "a", "source": "a.png"}, "b.png", {"name": "c", "from": "a"}]}"#

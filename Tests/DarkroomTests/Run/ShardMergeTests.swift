@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// What a merge proves, and what it writes.
-@Suite struct ShardMergeTests {
+struct ShardMergeTests {
     private static func filled(images: Int = 40, count: Int = 4) throws -> ShardFixture {
         let fixture = try ShardFixture(images: images, count: count)
         for number in (1...count).shuffled() { try fixture.run(number) }
@@ -483,7 +483,7 @@ import Testing
 }
 
 /// A status that is read image by image.
-@Suite struct StatusStreamTests {
+struct StatusStreamTests {
     private let scratch: ScratchDirectory
     private let folder: Directory
 

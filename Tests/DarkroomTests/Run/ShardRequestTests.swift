@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomRun
 
 /// `--shard`, the environment of a cluster, and the plan.
-@Suite struct ShardRequestTests {
+struct ShardRequestTests {
     private typealias Variables = KeyValuePairs<String, String>
 
     private static func request(

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
-@Suite final class MountCheckTests: FolderSuite {
+final class MountCheckTests: FolderSuite {
     @Test func findsNothingWrongHere() throws {
         let findings = MountCheck(folder: folder).findings()
         #expect(findings.filter(\.isProblem) == [])

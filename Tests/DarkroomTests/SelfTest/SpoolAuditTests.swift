@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSelfTest
 
 /// What the self-tests' audit finds wrong: each defect is made by hand, as no daemon should make it.
-@Suite struct SpoolAuditTests {
+struct SpoolAuditTests {
     static let picture = Array("the picture".utf8)
     static let reference: SpoolAudit.Reference = [
         "single": ["small": .filtered(file: "small.png", picture)]

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The states of a page: each is made by hand, as a kill leaves it, and then the page is made.
-@Suite final class AnswerPageTests: SpoolSuite {
+final class AnswerPageTests: SpoolSuite {
     override init() throws {
         try super.init()
         try makeFolders()

@@ -9,7 +9,7 @@ import Testing
 
 /// How files get into an answer: by their paths if only the daemon's user may write to the outbox, else through the open
 /// folder.
-@Suite final class AnswerPlaceTests: SpoolSuite {
+final class AnswerPlaceTests: SpoolSuite {
     override init() throws {
         try super.init()
         try makeFolders()

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomSpool
 
-@Suite struct ClockTrustTests {
+struct ClockTrustTests {
     typealias Moment = ClockTrust.Moment
 
     /// The program's time, and one at which the machine was started, in seconds since 1970.

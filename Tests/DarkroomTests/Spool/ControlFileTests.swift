@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
-@Suite final class ControlFileTests: SpoolSuite {
+final class ControlFileTests: SpoolSuite {
     static let long = String(repeating: "n", count: 230)
     static let names: [(String, ControlCommand, [String])] = [
         ("a.cancel", .cancel, ["a"]), ("a.b.hold", .hold, ["a.b"]), ("a.Release", .release, ["a"]),

@@ -7,7 +7,7 @@ import Testing
 
 /// What the next process learns from `spool/attempts`. A process that dies is played by one that never gets
 /// to the end of `record`.
-@Suite final class CrashRecordsTests: FolderSuite {
+final class CrashRecordsTests: FolderSuite {
     private func open(
         of victim: CrashVictim = .daemon, boot: String = "b1", kills: [String: Int] = [:]
     ) throws -> CrashRecords {
@@ -245,7 +245,7 @@ import Testing
     }
 }
 
-@Suite struct CrashesTests {
+struct CrashesTests {
     private func crashes(of victim: CrashVictim = .daemon, _ causes: [CrashCause]) -> Crashes {
         var crashes = Crashes(of: victim)
         for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Each cell of the tables of `DeliveryFolder`: what a daemon finds, and what it makes of it.
-@Suite final class DeliveryFolderTests: SpoolSuite {
+final class DeliveryFolderTests: SpoolSuite {
     private let bytes = Array("a picture".utf8)
     private let place: ScratchDirectory
 

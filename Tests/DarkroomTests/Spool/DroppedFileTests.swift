@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Holds the identity of a manifest's file against what GNU stat prints for its submitter.
-@Suite struct DroppedFileTests {
+struct DroppedFileTests {
     @Test(
         arguments: [
             (7, timespec(tv_sec: 12, tv_nsec: 3), "7-12.000000003"),

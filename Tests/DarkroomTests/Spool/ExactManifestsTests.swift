@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The manifest whose copy in the answer is redacted, and its life.
-@Suite final class ExactManifestsTests: SpoolSuite {
+final class ExactManifestsTests: SpoolSuite {
     private static let text = #"{"images": {"a": "https://ann:top5ecret@h/a.png?k=an0ther"}}"#
 
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

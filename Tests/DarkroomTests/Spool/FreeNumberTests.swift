@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomSpool
 
-@Suite struct FreeNumberTests {
+struct FreeNumberTests {
     @Test(arguments: [0, 1, 2, 3, 4, 7, 8, 100, 40_000, 1_000_000])
     func looksAtFew(taken: Int) {
         var looks = 0

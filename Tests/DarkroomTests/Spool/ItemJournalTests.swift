@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomSpool
 
-@Suite final class ItemJournalTests: FolderSuite {
+final class ItemJournalTests: FolderSuite {
     private func record(_ index: Int, _ state: ImageState = .filtered) -> JournalRecord {
         var image = ImageStatus(name: "näme \(index)\n", source: "https://h/\(index)", state: state)
         if state == .failed { image.error = Failure(code: "png-crc", message: "damaged") }

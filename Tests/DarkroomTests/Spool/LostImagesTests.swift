@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Which images a retry cannot repeat when the pictures of a batch are gone.
-@Suite struct LostImagesTests {
+struct LostImagesTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// The images of the manifest in JSON; sources that begin with `gone` are gone.

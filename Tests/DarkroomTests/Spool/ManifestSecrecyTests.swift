@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomSpool
 
-@Suite struct ManifestSecrecyTests {
+struct ManifestSecrecyTests {
     /// Each form in which a user, a password or a query can stand in a manifest.
     @Test(arguments: [
         #"{"images": ["https://ann:pw@h/a.png"]}"#, #"{"images": ["https:\/\/h\/a.png?token=1"]}"#,

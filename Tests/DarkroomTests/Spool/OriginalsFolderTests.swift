@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Each cell of the tables of `OriginalsFolder`: what a daemon finds, and what it makes of it.
-@Suite final class OriginalsFolderTests: SpoolSuite {
+final class OriginalsFolderTests: SpoolSuite {
     private let bytes = Array("a picture".utf8)
     private let place: ScratchDirectory
     private let key = HidingKey()

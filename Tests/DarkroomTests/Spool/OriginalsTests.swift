@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The pictures of submitted folders that are kept in their answers: each step, and what the folder's owner may do.
-@Suite final class OriginalsTests: SpoolSuite {
+final class OriginalsTests: SpoolSuite {
     override var examination: Examination {
         Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
     }

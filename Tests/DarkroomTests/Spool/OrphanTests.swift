@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// What lies in `active` and `tmp` and nobody asked for.
-@Suite final class OrphanTests: SpoolSuite {
+final class OrphanTests: SpoolSuite {
     let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
 
     @Test func tellsBatchesFromWhatIsNone() throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Outputs in folders, and the file with their sizes.
-@Suite final class OutputFolderTests: SpoolSuite {
+final class OutputFolderTests: SpoolSuite {
     private func publish(_ index: Int, _ file: String, _ content: [UInt8]) throws -> Failure? {
         try folders.active().write(
             content, to: BatchFile.output(index), replacing: true, durably: false)

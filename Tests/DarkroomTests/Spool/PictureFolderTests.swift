@@ -12,7 +12,7 @@ import Testing
 
 /// Folders with pictures and without a manifest: which recipe they get, which images they become, and that `check` says
 /// what the daemon says.
-@Suite final class PictureFolderTests: SpoolSuite {
+final class PictureFolderTests: SpoolSuite {
     let recipes: [Recipe]
 
     override init() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Which file of a hot folder is the same picture, and what the ledger forgets.
-@Suite final class PictureLedgerTests: FolderSuite {
+final class PictureLedgerTests: FolderSuite {
     static func path(_ text: String) -> RelativePath {
         text.split(separator: "/").reduce(.root) { $0.appending(FileName(String($1))) }
     }

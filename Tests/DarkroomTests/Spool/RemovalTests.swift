@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// What `ID.remove` removes, and what it leaves alone.
-@Suite final class RemovalTests: SpoolSuite {
+final class RemovalTests: SpoolSuite {
     private static let owner: UInt32 = 1000
 
     private func put(

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Taking a finished batch up again, step by step, and what a start finds after a crash at each.
-@Suite final class ReopeningTests: SpoolSuite {
+final class ReopeningTests: SpoolSuite {
     static let text = #"""
         {"images": [{"name": "a", "source": "a"}, {"name": "b", "source": "b"},
                     {"name": "c", "from": "b"}, {"name": "d", "source": "d"}]}

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomDaemon
 @testable import DarkroomSpool
 
-@Suite final class ReportFileTests: FolderSuite {
+final class ReportFileTests: FolderSuite {
     private func report(files count: Int, _ message: String = "") -> InboxReport {
         var report = InboxReport(written: "2026-11-21T08:00:00.000Z")
         // The longest names there are, every byte of which has to be replaced.

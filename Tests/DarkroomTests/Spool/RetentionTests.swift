@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Real folders and made-up times. Nothing in the suite changes, so threads may share it.
-@Suite final class RetentionTests: SpoolSuite, @unchecked Sendable {
+final class RetentionTests: SpoolSuite, @unchecked Sendable {
     static let now = Date(timeIntervalSince1970: 2_000_000_000)
 
     let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Why files are left in the inbox, and how many of them the journal tells of.
-@Suite struct SkipReasonTests {
+struct SkipReasonTests {
     private static let error = FileError(.open, "/spool/inbox/a.json", .permissionDenied)
 
     static let all: [(SkipReason, InboxReason, Bool, String)] = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomSpool
 
-@Suite struct SpoolTests {
+struct SpoolTests {
     let scratch: ScratchDirectory
 
     init() throws { scratch = try ScratchDirectory() }

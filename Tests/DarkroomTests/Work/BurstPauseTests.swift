@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomWork
 
-@Suite struct BurstPauseTests {
+struct BurstPauseTests {
     private let pause = BurstPause()
 
     @Test func aGroupBehindSeveralBatchesWaits() {

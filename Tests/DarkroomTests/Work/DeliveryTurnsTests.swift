@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomBoard
 
 /// Whose outputs are delivered next.
-@Suite struct DeliveryTurnsTests {
+struct DeliveryTurnsTests {
     private typealias Turns = BatchRotation<String>
 
     private static func turns(_ items: [String]) -> Turns {

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Which files a filter reads at once.
-@Suite struct FilterInputTests {
+struct FilterInputTests {
     private let scratch: ScratchDirectory
 
     init() throws {

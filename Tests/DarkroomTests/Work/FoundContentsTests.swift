@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Which contents are kept, and for how long.
-@Suite struct FoundContentsTests {
+struct FoundContentsTests {
     private let time = ManualTime()
     private let contents: FoundContents
     private let rules = LocalSources(roots: ["/a"], view: nil)

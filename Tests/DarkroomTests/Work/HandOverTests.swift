@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Whose pixels are handed over, for how long, and what happens where they are missing.
-@Suite struct HandOverTests {
+struct HandOverTests {
     private static let jpeg = OutputOptions(format: .jpeg)
 
     /// A logo that is published as JPEG, two pictures marked with it, one made of the first of these, and one

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWork
 
 /// When keys are called that change often. The interval is a second; ticks are a millisecond late.
-@Suite struct PacerTests {
+struct PacerTests {
     private static let second: UInt64 = 1_000_000_000
 
     private let time = ManualTime()

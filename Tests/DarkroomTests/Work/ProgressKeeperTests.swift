@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomWork
 
 /// When `progress.json` is written, and what it says, with the real scheduler. Its statuses are written at the end only.
-@Suite struct ProgressKeeperTests {
+struct ProgressKeeperTests {
     private func progress(_ fixture: SchedulerFixture, _ id: String = "a") -> BatchProgress? {
         BatchFolders(spool: fixture.spool, id: id).progress()
     }

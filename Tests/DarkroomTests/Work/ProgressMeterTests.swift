@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Rates and estimates from tables of times. Nothing here waits.
-@Suite struct ProgressMeterTests {
+struct ProgressMeterTests {
     /// A moment in seconds, the images that have ended, and whether work may begin from then on.
     typealias Moment = (time: Double, images: Int, mayWork: Bool)
 

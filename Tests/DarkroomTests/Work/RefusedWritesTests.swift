@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Which refused writes the guard has repeated, and when. Time stands still but for what a test moves it on.
-@Suite struct RefusedWritesTests {
+struct RefusedWritesTests {
     private static let full = Failure(FileError(.write, "status.json", .noSpace))
 
     /// A station whose writes need some space of a disk.

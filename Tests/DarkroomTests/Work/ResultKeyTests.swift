@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomWork
 
 /// What tells one result from another.
-@Suite struct ResultKeyTests {
+struct ResultKeyTests {
     private static let key = ResultKey(
         owner: 1000, source: "ab", overlays: [("logo", "cd")], settings: "ef", versions: "01",
         limits: PictureLimits())
@@ -68,7 +68,7 @@ import Testing
 }
 
 /// How the digest of a source is known before it is filtered.
-@Suite struct ResultSourceTests {
+struct ResultSourceTests {
     /// A file of more than 64 KiB that nobody has changed for a while.
     private static let old = (Repository.root.appending(path: "etc/doc").path, "page.png")
     private static let known = String(repeating: "0", count: 64)

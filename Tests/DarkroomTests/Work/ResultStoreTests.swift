@@ -73,7 +73,7 @@ final class ResultFixture: Sendable {
 }
 
 /// Results are given back as they were kept, or not at all.
-@Suite struct ResultStoreTests {
+struct ResultStoreTests {
     private let fixture: ResultFixture
 
     init() throws { fixture = try ResultFixture() }

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomWork
 
 /// The table of `Board.obey`, cell by cell, and what holding does to a batch's images.
-@Suite struct SchedulerControlTests {
+struct SchedulerControlTests {
     /// Where a batch may be when a command comes.
     enum Situation: CaseIterable, Sendable {
         case waits, waitsHeld, inPreparation, inWork, inWorkHeld, cancelled, ending, notHere

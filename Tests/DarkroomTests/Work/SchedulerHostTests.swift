@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Downloads that wait for their host.
-@Suite struct SchedulerHostTests {
+struct SchedulerHostTests {
     private func manifest(_ paths: [String], of origin: FlakyOrigin) -> Manifest {
         .of(paths.map(origin.source))
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Images that wait for memory, and those that are filtered alone or not at all.
-@Suite struct SchedulerMemoryTests {
+struct SchedulerMemoryTests {
     private static func manifest(
         _ names: [ByteString], priority: Priority = .normal
     ) -> Manifest {

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Who is given the next place: by priority and quality of service, and in turns of owners and batches.
-@Suite struct SchedulerOrderTests {
+struct SchedulerOrderTests {
     /// A fixture in which nothing begins before the test has said what there is to be done.
     private func held(
         window: Int = 4, board: Board.Bounds = Board.Bounds(),

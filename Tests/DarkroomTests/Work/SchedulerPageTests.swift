@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Pages that the scheduler makes between the last image and the last status.
-@Suite struct SchedulerPageTests {
+struct SchedulerPageTests {
     private static func manifest(_ wantsPage: Bool?) -> Manifest {
         Manifest(
             images: [

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Suspending, resuming and stopping.
-@Suite struct SchedulerPauseTests {
+struct SchedulerPauseTests {
     @Test func beginsNothingWhileSuspended() async throws {
         let fixture = try SchedulerFixture()
         fixture.scheduler.suspend()

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomWork
 
 /// The real scheduler in random sequences of what may happen to it.
-@Suite struct SchedulerRandomTests {
+struct SchedulerRandomTests {
     /// With operations at work in several threads, sources, pictures and tries that fail, pictures of all sizes, images
     /// that a process has died with, suspensions, commands and less memory: each image ends, once, and nothing is left.
     @Test(.tags(.concurrency), arguments: 0..<36)

@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Which images of a batch get their outputs from the store of results.
-@Suite struct SchedulerResultTests {
+struct SchedulerResultTests {
     private let results: ResultFixture
     private let store: ResultStore
 

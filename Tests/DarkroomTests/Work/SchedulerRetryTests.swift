@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Downloads that are tried again.
-@Suite struct SchedulerRetryTests {
+struct SchedulerRetryTests {
     /// A fixture and an origin whose paths `late…` answer only after so many tries, and `never…` never.
     private func start(
         _ fixture: SchedulerFixture? = nil, window: Int = 8, retries: Int = 4, tries: Int = 1,

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Local sources that change between the step that finds them and the filter.
-@Suite struct SchedulerSourceTests {
+struct SchedulerSourceTests {
     private static let old = SchedulerFixture.picture
     private static let new = Starfield.png(width: 5, height: 2, seed: 2)
     /// More than is kept.

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomWork
 
 /// What becomes of the images of a batch.
-@Suite struct SchedulerTests {
+struct SchedulerTests {
     @Test(arguments: [1, 2, 63, 64, 65, 1000])
     func endsEveryImageOfABatch(count: Int) async throws {
         let fixture = try SchedulerFixture(window: 64) { $0.downloadConcurrency = 100 }

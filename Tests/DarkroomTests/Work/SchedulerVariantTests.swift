@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomWork
 
 /// Variants of an image: they are filtered together where they can be, and end each for itself.
-@Suite struct SchedulerVariantTests {
+struct SchedulerVariantTests {
     /// Three variants of an image, and an image of its own.
     private static func manifest(
         overlays: [Int: [Int]] = [:], source: Manifest.Origin = .source("s"),

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWork
 
 /// When the statuses of batches are written, which the real scheduler has in work.
-@Suite struct StatusKeeperTests {
+struct StatusKeeperTests {
     /// A scheduler with so many batches in work, `1`, `2`, …, whose keys these are; their files say that they are pending.
     /// They stay in work, because their sources do not come.
     private func fixture(

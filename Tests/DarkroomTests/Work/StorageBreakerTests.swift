@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWork
 
 /// The table in `StorageBreaker`, row by row.
-@Suite struct StorageBreakerTests {
+struct StorageBreakerTests {
     static let second: UInt64 = 1_000_000_000
     static let full = Failure(code: "disk-full", message: "f: cannot write", fault: .full)
     static let lost = Failure(code: "io-error", message: "f: cannot sync", fault: .lasting)

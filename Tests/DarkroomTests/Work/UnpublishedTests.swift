@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Images without an output: others get their pixels, and nothing of them is left.
-@Suite struct UnpublishedTests {
+struct UnpublishedTests {
     /// A logo that is not published, a picture that is marked with it, one that is made of it, and one that has nothing
     /// to do with it.
     private static func manifest(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What `darkroom watch --finished` refuses, and how.
-@Suite struct WatchFinishedUsageTests {
+struct WatchFinishedUsageTests {
     private let scratch: ScratchDirectory
 
     init() throws {

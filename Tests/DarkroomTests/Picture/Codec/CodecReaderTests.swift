@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What the codec programs read, in the real processes.
-@Suite struct CodecReaderTests {
+struct CodecReaderTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let kind: InputFormat
@@ -275,7 +275,7 @@ import Testing
 }
 
 /// A program that misbehaves ends its picture with a clear error, and nothing else.
-@Suite struct BadCodecTests {
+struct BadCodecTests {
     static let bad = CodecProgram("bad")
 
     struct Case: CustomTestStringConvertible, Sendable {

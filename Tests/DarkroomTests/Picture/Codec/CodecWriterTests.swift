@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What the codec programs write, in the real processes, read again by them.
-@Suite struct CodecWriterTests {
+struct CodecWriterTests {
     struct Way: CustomTestStringConvertible, Sendable {
         let options: OutputOptions
         /// The channels that the reader finds.
@@ -278,7 +278,7 @@ import Testing
 }
 
 /// An encoder that misbehaves ends its picture with a clear error, and nothing else.
-@Suite struct BadEncoderTests {
+struct BadEncoderTests {
     private static let encoder = CodecEncoder(
         format: .webp, program: CodecProgram("bad"), memory: { _, _, _ in 1 << 20 })
 

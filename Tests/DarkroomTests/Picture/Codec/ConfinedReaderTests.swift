@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// PNG and JPEG in a confined process: everything is as it is in this one.
-@Suite struct ConfinedReaderTests {
+struct ConfinedReaderTests {
     private func told(
         _ input: PictureInput, _ limits: PictureLimits, divisor: Int
     ) throws -> Reading {

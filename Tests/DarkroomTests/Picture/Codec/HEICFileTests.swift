@@ -6,7 +6,7 @@ import Testing
 
 /// HEIC files as phones write them. Debian has no encoder for them, so Tests/Codecs/heic has files of libheif 1.23 with
 /// x265, and grids of its tiles in a container made by hand.
-@Suite struct HEICFileTests {
+struct HEICFileTests {
     struct File: CustomTestStringConvertible, Sendable {
         let name: String
         let size: (width: Int, height: Int)

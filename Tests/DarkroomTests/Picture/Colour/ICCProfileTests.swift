@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Profiles with curves and a matrix, which the daemon reads itself.
-@Suite struct ICCProfileTests {
+struct ICCProfileTests {
     private static let p3 = PictureColour.Profile.displayP3.bytes
 
     @Test func readsItsOwnProfile() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// `output.profile`: patches of known colours in files that tell their space in each way, as sRGB and Display P3.
-@Suite struct OutputProfileTests {
+struct OutputProfileTests {
     /// A file of one colour, and what it is.
     struct Patch: CustomTestStringConvertible, Sendable {
         let testDescription: String

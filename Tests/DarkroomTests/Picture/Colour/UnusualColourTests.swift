@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Files that contradict themselves, say nothing that a result could say, or are made to do harm.
-@Suite struct UnusualColourTests {
+struct UnusualColourTests {
     private typealias Files = OutputProfileTests
 
     private static func space(_ file: [UInt8]) throws -> (space: SourceSpace, remark: String?) {

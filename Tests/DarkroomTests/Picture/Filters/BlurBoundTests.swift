@@ -7,7 +7,7 @@ import Testing
 /// A sample of the result is a sum of samples times weights. With weights that differ from the Gaussian's by
 /// e, which sum up to 0, it is off by Σ e·sample; no samples from 0 to white make more of that than white where
 /// e is positive and black elsewhere, which is white · Σ|e| / 2.
-@Suite struct BlurBoundTests {
+struct BlurBoundTests {
     static let sigmas = [
         0.1, 0.3, 0.7, 1, 1.6, 2.5, 4, 6.3, 10, 15.9, 16, 16.01, 17, 20, 30, 50, 100, 250,
     ]

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Blur and sharpen against naive convolutions in double precision.
-@Suite struct BlurFilterTests {
+struct BlurFilterTests {
     static let sigmas = [0.1, 0.5, 1, 2.3, 5]
 
     @Test(arguments: sigmas, GeometryFilterTests.layouts)

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Colour filters against their definitions, computed here anew in double precision.
-@Suite struct ColourFilterTests {
+struct ColourFilterTests {
     struct Check: Sendable {
         let input: [UInt16]
         let filter: Filter

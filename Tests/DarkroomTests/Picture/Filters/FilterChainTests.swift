@@ -6,7 +6,7 @@ import Testing
 
 /// Any filters of the catalogue, on any picture, end with the rows that they promise or with an error; also those that
 /// no one would ask for.
-@Suite struct FilterChainTests {
+struct FilterChainTests {
     private struct Chooser {
         var random: SplitMix64
 

@@ -4,7 +4,7 @@ import Testing
 
 /// What holds for every filter: the bands it is given make no difference, errors pass through, and small
 /// and narrow pictures are pictures.
-@Suite struct FilterStageTests {
+struct FilterStageTests {
     static let filters: [Filter] = [
         .sepia(intensity: 0.8), .mono, .grayscale(amount: 1), .grayscale(amount: 0.5),
         .invert(amount: 1), .brightness(amount: 1.2), .contrast(amount: 0.7), .saturate(amount: 2),

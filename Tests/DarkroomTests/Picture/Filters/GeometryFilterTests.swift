@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Crop, rotate, flip and flop against naive index mapping.
-@Suite struct GeometryFilterTests {
+struct GeometryFilterTests {
     static let sizes = [(1, 1), (1, 7), (7, 1), (5, 4), (67, 35)]
     static let layouts = (1...4).flatMap { channels in [8, 16].map { (channels, $0) } }
 

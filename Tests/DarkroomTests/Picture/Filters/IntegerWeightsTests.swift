@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Weights as whole numbers: exact sums, and as near to the real ones as their unit allows.
-@Suite struct IntegerWeightsTests {
+struct IntegerWeightsTests {
     static let axes = [(4000, 800), (800, 4000), (12000, 100), (7, 5), (5, 7), (3, 1), (1, 3)]
 
     @Test(arguments: ResizeFilterTests.kernels, axes)
@@ -74,7 +74,7 @@ import Testing
 }
 
 /// The fast stage for opaque pictures of 8 bits against the one for all pictures.
-@Suite struct OpaqueResampleTests {
+struct OpaqueResampleTests {
     @Test(arguments: ResizeFilterTests.kernels, [(90, 70), (300, 20), (31, 200), (1, 1)])
     func agreesWithTheGeneralStage(_ kernel: Filter.Kernel, size: (Int, Int)) throws {
         for channels in [1, 3] {

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Overlay against its definition in double precision, pixel by pixel.
-@Suite struct OverlayStageTests {
+struct OverlayStageTests {
     static let others = [
         "gray 1 7x5", "gray 8 7x5", "gray 16 7x5", "grayAlpha 8 7x5", "grayAlpha 16 7x5",
         "rgb 8 7x5", "rgb 16 7x5", "palette 4 7x5", "rgba 8 7x5", "rgba 16 7x5",

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// The most that a resize comes to, against what it comes to for every size there may be.
-@Suite struct ResizeBoundTests {
+struct ResizeBoundTests {
     static let boxes: [(Int?, Int?)] = [
         (1, nil), (7, nil), (40, nil), (nil, 1), (nil, 9), (nil, 40), (5, 5), (12, 3), (3, 12),
         (40, 40), (1, 30),

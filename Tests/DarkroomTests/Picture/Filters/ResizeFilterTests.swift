@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Resize against a naive convolution over both axes at once, in double precision.
-@Suite struct ResizeFilterTests {
+struct ResizeFilterTests {
     static let kernels: [Filter.Kernel] = [.linear, .cubic, .mitchell, .lanczos2, .lanczos3]
     static let sizes = [(7, 5), (40, 31), (17, 29), (33, 9), (1, 1), (20, 60), (5, 17)]
 

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// The sizes that resize comes to, with sharp's meaning of the fits.
-@Suite struct ResizePlanTests {
+struct ResizePlanTests {
     struct Case: Sendable, CustomStringConvertible {
         let size: (Int, Int)
         let box: (Int?, Int?)

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Gamma, threshold, posterize, vignette and flatten against their definitions, computed here anew.
-@Suite struct ToneFilterTests {
+struct ToneFilterTests {
     /// Checks every pixel: `reference` makes the colour of a pixel's samples, alpha stays.
     private func check(
         _ filter: Filter, _ grid: PixelGrid, keepsAlpha: Bool = true,

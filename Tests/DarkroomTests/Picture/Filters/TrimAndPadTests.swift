@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Trim and pad against naive index mapping.
-@Suite struct TrimAndPadTests {
+struct TrimAndPadTests {
     static let layouts = GeometryFilterTests.layouts
 
     /// A picture in a frame of one colour, the frame's pixels off by at most `noise`.

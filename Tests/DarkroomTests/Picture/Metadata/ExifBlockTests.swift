@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomPicture
 
-@Suite struct ExifBlockTests {
+struct ExifBlockTests {
     @Test(arguments: [true, false]) func writesWhatItReads(isBigEndian: Bool) throws {
         let bytes = MetadataSample.exif(isBigEndian: isBigEndian)
         let block = try #require(ExifBlock(bytes))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomPicture
 
-@Suite struct IPTCRecordTests {
+struct IPTCRecordTests {
     private static func kept(_ items: Set<MetadataChoice.Item>, _ keepsPlaces: Bool) -> [String]? {
         IPTCRecord(MetadataSample.iptc)?.kept(MetadataChoice(items, keepsPlaces: keepsPlaces))?
             .datasets.map { "\($0.record):\($0.number)" }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomPicture
 
-@Suite struct MetadataChoiceTests {
+struct MetadataChoiceTests {
     typealias Word = MetadataChoice.Word
 
     struct Case: Sendable {

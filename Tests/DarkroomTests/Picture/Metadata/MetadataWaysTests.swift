@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// What becomes of metadata between each format that has any and each format that is written.
-@Suite struct MetadataWaysTests {
+struct MetadataWaysTests {
     struct Way: Sendable, CustomTestStringConvertible {
         let from: OutputFormat
         let to: OutputFormat

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomPicture
 
-@Suite struct XMPTests {
+struct XMPTests {
     private static func kept(_ bytes: [UInt8], places: Bool = true) throws -> String? {
         try XMPScanner.read(bytes).kept(keepsPlaces: places).map {
             String(decoding: $0, as: UTF8.self)
