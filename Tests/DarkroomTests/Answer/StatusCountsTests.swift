@@ -22,7 +22,7 @@ struct StatusCountsTests {
     @Test(arguments: ImageState.allCases) func onlyFilteredImagesCount(state: ImageState) {
         let images = [nil, [], ["w"], ["w", "v"]].map { Self.image(state, $0) }
         let counts = Status.Counts(of: images)
-        #expect(ImageState.allCases.map { counts[$0] == ($0 == state ? 4 : 0) }.allSatisfy(\.self))
+        #expect(ImageState.allCases.allSatisfy { counts[$0] == ($0 == state ? 4 : 0) })
         #expect(counts.warnings == (state == .filtered ? 2 : 0))
         #expect(counts.finished == (state.isFinal ? 4 : 0))
         var less = counts

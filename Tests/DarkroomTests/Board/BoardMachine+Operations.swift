@@ -323,9 +323,9 @@ extension BoardMachine {
         if job.handsOver { folderOfKey[key]?.pixels.insert(image) }
         if job.isAgain { see("filtered again") }
         let report = PictureReport(
-            options: job.steps.options, layout: .init(width: 1, height: 1, channels: 3, depth: 8),
+            format: job.steps.options.format, width: 1, height: 1, channels: 3, depth: 8,
             bytes: number(1...100), sha256: chance(80) ? "0" : "1",
-            warnings: chance(20) ? ["a warning"] : [], metadata: [:])
+            warnings: chance(20) ? ["a warning"] : [], metadata: [:], libraries: nil)
         return ends(.success(DevelopedPicture(.made(report), source: nil)))
     }
 }

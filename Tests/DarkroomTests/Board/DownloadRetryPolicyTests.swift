@@ -23,7 +23,7 @@ struct DownloadRetryPolicyTests {
                 (Policy(), -5, 1, 1, 1), (Policy(longestRetryAfter: 60), 60, 1, 0, 60),
             ]
 
-    @Test(arguments: waits) private func waits(
+    @Test(arguments: waits) private func waitsSoLong(
         policy: Policy, retryAfter: Double?, attempts: Int, jitter: Double, delay: Double
     ) {
         let verdict = policy.verdict(

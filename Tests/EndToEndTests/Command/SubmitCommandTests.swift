@@ -247,6 +247,24 @@ import Testing
         }
     }
 
+    @Test func ctrlCLeavesTheBatchAlone() async throws {
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, ["downloads.concurrency": "2"])
+        let manifest = ["images": fixture.slowImages().map { ["source": $0.source] }]
+        try fixture.write(try DaemonFixture.json(manifest), to: "x.json")
+        let client = try fixture.begin(["submit", "x.json", "--wait"])
+        try await eventually("the ID") { client.text("output") == "x\n" ? true : nil }
+        // It says so from the moment on at which it waits.
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, filtered: 1)
+        client.send(SIGINT)
+        try await client.result().expect(
+            exit: 130, output: "x\n",
+            errors:
+                "darkroom: The work goes on without this command. To wait again: darkroom wait x\n")
+        #expect(try fixture.spool.status(of: "x")?.state == .processing)
+        try await daemon.killAtOnce()
+    }
+
     /// The daemon reads a manifest as a member of the inbox's group.
     @Test func theUmaskDoesNotMatter() async throws {
         let fixture = try DaemonFixture(pictures: 1)
