@@ -48,7 +48,8 @@ final class RetentionTests: SpoolSuite, @unchecked Sendable {
         tell: @escaping (FileName, String) -> Void = { _, _ in }
     ) throws -> Retention.Outcome {
         var limits = Retention.Limits()
-        (limits.age, limits.bytes) = (age, bytes)
+        limits.age = age
+        limits.bytes = bytes
         let retention = Retention(
             spool: spool, limits: limits, durably: true, log: log, isStopped: stopped, tell: tell)
         return try retention.sweep(now: Self.now)
