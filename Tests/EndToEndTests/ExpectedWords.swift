@@ -1,11 +1,11 @@
 import Testing
 
 /// What is expected of a text; a literal is the exact text.
-struct ExpectedWords: CustomStringConvertible, ExpressibleByStringInterpolation {
+struct ExpectedWords: Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
     let description: String
-    let holds: (String) -> Bool
+    let holds: @Sendable (String) -> Bool
 
-    init(description: String, holds: @escaping (String) -> Bool) {
+    init(description: String, holds: @escaping @Sendable (String) -> Bool) {
         self.description = description
         self.holds = holds
     }
