@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomRun
