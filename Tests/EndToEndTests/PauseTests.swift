@@ -164,7 +164,7 @@ import Testing
     @Test func tellsAStopFromItsEnd() async throws {
         let fixture = try DaemonFixture(pictures: 1)
         // Minutes, in pieces of 4 KiB.
-        try fixture.documents.write(count: 8 << 20, to: "long.png")
+        try fixture.documents.write(Data(count: 8 << 20), to: "long.png")
         let daemon = try await fixture.run(["stop.timeout": "3600s"])
         try fixture.drop(
             "work",

@@ -249,7 +249,7 @@ import Testing
         try await daemon.says("cannot be written: ")
         try FileManager.default.makeFolder(at: folder)
         try await daemon.waitUntil("the metrics") { _ in
-            folder.exists("darkroom.prom")
+            fixture.documents.exists("later/darkroom.prom")
         }
         #expect(daemon.outputText.components(separatedBy: "cannot be written: ").count == 2)
     }
