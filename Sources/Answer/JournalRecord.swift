@@ -45,13 +45,18 @@ extension JournalRecord: Codable {
 
     package init(from decoder: any Decoder) throws {
         let form = try Form(from: decoder)
-        if let index = form.image, let number = form.crash, let cause = form.cause {
+        let fault = DecodingError.dataCorrupted(
+            .init(codingPath: decoder.codingPath, debugDescription: "no record of a journal"))
+        if let number = form.crash {
+            guard let index = form.image, let cause = form.cause else { throw fault }
             self = .crashed(index: index, number: number, cause)
-        } else if let index = form.image, let image = form.delivering {
+        } else if let image = form.delivering {
+            guard let index = form.image else { throw fault }
             self = .delivering(index: index, image)
         } else if let source = form.original {
             self = .moving(source: source, form.moving)
-        } else if let index = form.image, let status = form.status {
+        } else if let index = form.image {
+            guard let status = form.status else { throw fault }
             self = .ended(index: index, status)
         } else if let command = form.commanded {
             self = .commanded(command)
@@ -60,8 +65,7 @@ extension JournalRecord: Codable {
         } else if form.cancelled != nil {
             self = .cancelled
         } else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "no record of a journal"))
+            throw fault
         }
     }
 

@@ -1,20 +1,29 @@
 import DarkroomCore
 
 extension Status.Counts {
+    /// The number of images in a state.
     package subscript(state: ImageState) -> Int {
-        get { self[keyPath: Self.number(of: state)] }
-        set { self[keyPath: Self.number(of: state)] = newValue }
-    }
-
-    private static func number(of state: ImageState) -> WritableKeyPath<Self, Int> {
-        switch state {
-        case .new: \.new
-        case .downloading: \.downloading
-        case .downloaded: \.downloaded
-        case .filtering: \.filtering
-        case .filtered: \.filtered
-        case .failed: \.failed
-        case .cancelled: \.cancelled
+        get {
+            switch state {
+            case .new: new
+            case .downloading: downloading
+            case .downloaded: downloaded
+            case .filtering: filtering
+            case .filtered: filtered
+            case .failed: failed
+            case .cancelled: cancelled
+            }
+        }
+        set {
+            switch state {
+            case .new: new = newValue
+            case .downloading: downloading = newValue
+            case .downloaded: downloaded = newValue
+            case .filtering: filtering = newValue
+            case .filtered: filtered = newValue
+            case .failed: failed = newValue
+            case .cancelled: cancelled = newValue
+            }
         }
     }
 

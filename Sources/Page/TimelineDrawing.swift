@@ -183,7 +183,9 @@ struct TimelineDrawing {
 
     private func legend() {
         html(.div, .class("soft")) {
-            if (timeline.downloads + timeline.filters).contains(where: \.isRepeated) {
+            if [timeline.downloads, timeline.filters].contains(where: {
+                $0.contains(where: \.isRepeated)
+            }) {
                 html(.p) {
                     html(
                         .svg, .class("key"), .fixed("width", "8"), .fixed("height", "8"),

@@ -39,7 +39,9 @@ extension PictureSteps {
             colours: (0..<layout.width).flatMap { index in
                 (0..<4).map { $0 < layout.channels ? samples[index * layout.channels + $0] : 255 }
             },
-            layout: reader.layout.with(channels: layout.channels))
+            layout: PixelLayout(
+                width: reader.layout.width, height: reader.layout.height,
+                channels: layout.channels, depth: 8))
         let indices = Self.indices(source, reader.layout)
         sourcePreview?.colour = reader.colour
         filtered.stage =
@@ -54,9 +56,11 @@ extension PictureSteps {
         return filtered
     }
 
-    /// Bands of indices, one byte each, of a picture with this layout.
+    /// Bands of indices of a picture with this layout: one byte each, whatever depth a confined reader has told.
     fileprivate static func indices(_ source: any Stage, _ layout: PixelLayout) -> any Stage {
-        InPlaceStage(source, layout: layout.with(channels: 1)) { _ in }
+        let indices = PixelLayout(
+            width: layout.width, height: layout.height, channels: 1, depth: 8)
+        return InPlaceStage(source, layout: indices) { _ in }
     }
 
     /// Whether the result may have the palette of its source.

@@ -25,7 +25,7 @@ struct FormatsCommand: ParsableCommand {
     func run() throws {
         let formats = InstalledFormat.all()
         guard json else { return try Console.lines(Self.lines(formats, on: color.output)) }
-        for format in formats { try Console.json(format.json) }
+        try Console.lines(formats.map { JSONText.line($0.json) })
         try Console.conclude(.success, json: ["formats": formats.count])
     }
 

@@ -185,4 +185,23 @@ import Testing
         #expect(ending == .exited(71) || ending == .exited(74))
         #expect(output.contains(file.path))
     }
+
+    @Test func theCommandLineOverridesTheEnvironmentAndThatTheFile() async throws {
+        let file = try ConfigurationText("manifests: {maxImages: 1}\n")
+        for (environment, settings, accepted) in [
+            ([:], [:], 1),
+            (["DARKROOM_MANIFESTS_MAX_IMAGES": "2"], [:], 2),
+            (["DARKROOM_MANIFESTS_MAX_IMAGES": "2"], ["manifests.maxImages": "3"], 3),
+        ] as [([String: String], [String: String], Int)] {
+            let (fixture, daemon) = try await DaemonFixture.running(
+                pictures: 1,
+                settings, arguments: ["--config", file.path], environment: environment)
+            for count in [accepted, accepted + 1] {
+                try fixture.drop(
+                    "images-\(count)", images: (0..<count).map { ("\($0)", fixture.url("0.png")) })
+                let status = try await fixture.spool.finish("images-\(count)", daemon)
+                #expect(status.state == (count == accepted ? .completed : .rejected))
+            }
+        }
+    }
 }

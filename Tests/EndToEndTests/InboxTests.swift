@@ -48,4 +48,23 @@ import Testing
         }
     }
 
+    enum Removal: CaseIterable, Sendable { case removed, renamed }
+
+    @Test(arguments: Removal.allCases)
+    func putsTheInboxBack(removal: Removal) async throws {
+        let (fixture, daemon) = try await DaemonFixture.running()
+        let inbox = fixture.spool.root.appending(path: "inbox")
+        switch removal {
+        case .removed: try FileManager.default.removeItem(at: inbox)
+        case .renamed:
+            try FileManager.default.moveItem(
+                at: inbox, to: fixture.spool.root.appending(path: "elsewhere"))
+        }
+        try await daemon.waitUntil("the inbox's return") { _ in fixture.spool.exists("inbox") }
+        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
+        try await fixture.complete("after", daemon)
+        // And the new watch is a watch: events come, not only a scan.
+        try fixture.drop("later", images: [("a", fixture.url("0.png"))])
+        try await fixture.complete("later", daemon)
+    }
 }

@@ -20,6 +20,8 @@ import Testing
         let tooMany = try await fixture.finish(
             "many", images: (0..<4).map { ("\($0)", fixture.url("\($0).png")) }, daemon)
         #expect(tooMany.errors?.map(\.code) == ["too-many-images"])
+        try fixture.checkOutcome(tooMany)
+        try await daemon.says("many.json rejected")
 
         try await fixture.complete(
             "few", images: (0..<3).map { ("\($0)", fixture.url("\($0).png")) }, daemon)

@@ -30,9 +30,15 @@ package struct BatchRotation<Item> {
 
     /// Takes the items of which this is true.
     package mutating func takeAll(where isTaken: (Item) -> Bool) -> [Item] {
-        let owners = turns.sorted { $0.value < $1.value }.map(\.key)
-        let taken = owners.flatMap { lines[$0]?.filter(isTaken) ?? [] }
-        for owner in owners where !taken.isEmpty { remove(of: owner, where: isTaken) }
+        var taken: [Item] = []
+        for owner in turns.sorted(by: { $0.value < $1.value }).map(\.key) {
+            // It is asked once of each item: what is true of it may change in between.
+            remove(of: owner) { item in
+                guard isTaken(item) else { return false }
+                taken.append(item)
+                return true
+            }
+        }
         return taken
     }
 

@@ -48,6 +48,8 @@ final class ConfinedPNGCalls: PNGCalls {
                 && [0, 2, 3, 4, 6].contains(png.color_type)
                 && [1, 2, 4, 8, 16].contains(png.bit_depth)
                 && (1...4).contains(png.channels) && [8, 16].contains(png.depth)
+                // Indices have a byte each.
+                && (png.color_type != 3 || png.depth == 8)
             let hasRoom = state.profile_bytes <= most && state.exif_bytes.0 <= most
             return state.result != 0 || isPossible && hasRoom ? state : nil
         }

@@ -171,7 +171,10 @@ package final class JPEGReader: PictureReader {
         }
         try input.checkIn()
         while !isAbsorbed {
-            isAbsorbed = try file.absorb() != true
+            guard let goesOn = try file.absorb() else {
+                preconditionFailure("a picture that is read at one size is never in doubt")
+            }
+            isAbsorbed = !goesOn
             try input.checkIn()
         }
         let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)

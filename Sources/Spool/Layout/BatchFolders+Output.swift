@@ -97,11 +97,13 @@ extension Directory {
     fileprivate func has(
         _ output: ImageStatus.Output, as name: FileName, durably: Bool
     ) throws(FileError) -> Bool {
+        guard let found = try information(of: name), found.isRegularFile,
+            found.length == output.bytes
+        else { return false }
         do {
-            guard try holds(name, bytes: output.bytes, sha256: ByteString(output.sha256)) else {
-                return false
-            }
-            if durably { try open(name).sync(path: path(of: name)) }
+            let file = try open(name)
+            guard try file.sha256(path: path(of: name)) == output.sha256 else { return false }
+            if durably { try file.sync(path: path(of: name)) }
             return true
         } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
             return false

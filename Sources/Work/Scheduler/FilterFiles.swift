@@ -68,7 +68,6 @@ final class FilterFiles {
         for one in files where try !one.copyFormer() {
             for one in files {
                 try one.output?.truncate(to: 0, path: one.active.path(of: one.outputName))
-                _ = try? one.outputFile.seek(offset: 0, from: .start)
             }
             return false
         }
@@ -87,7 +86,7 @@ final class FilterFiles {
             !piece.isEmpty
         {
             digest.update(piece)
-            try output?.write(piece, path: path)
+            try output?.write(piece, at: done, path: path)
             done += piece.count
         }
         return done == former.bytes && digest.hex() == former.sha256

@@ -81,8 +81,9 @@ extension Scheduler {
         }
     }
 
-    /// Carries out what a command wants. If the disk refuses it, it is repeated.
+    /// Carries out what a command wants.
     ///
+    /// - Returns: `refused` if the disk has refused it; the caller repeats it.
     /// - Parameter unusable: called with the reason why it cannot be carried out.
     private func attempt(
         _ id: String, unusable: (String) -> Void = { _ in },
@@ -91,7 +92,7 @@ extension Scheduler {
         do throws(FileError) {
             return try body()
         } catch  where error.errno == .canceled {
-            // The daemon stops. The control file stays, and takes effect after the next start.
+            // The daemon stops while a manifest is read. The control file stays, and takes effect after the next start.
             return .undecided
         } catch  where error.fault != nil {
             storage.writeRefused(error, batch: id)

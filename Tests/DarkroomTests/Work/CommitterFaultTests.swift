@@ -30,7 +30,7 @@ struct CommitterFaultTests {
                 [UInt8(index)], to: BatchFile.output(index), durably: false)
         }
         try disk.fill(butFor: 0)
-        for index in indices { fixture.commit(folders, index, .filtered("i\(index)")) }
+        for index in indices { fixture.commit(folders, index, .finished("i\(index)")) }
         fixture.committer.afterwards(of: "x") { [afterwards] in afterwards.add(()) }
         fixture.drain()
     }

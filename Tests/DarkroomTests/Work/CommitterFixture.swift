@@ -73,7 +73,7 @@ extension EventLog {
 
 extension ImageStatus {
     /// A filtered image whose output is `NAME.png`, of a byte.
-    static func filtered(_ name: String) -> ImageStatus {
+    static func finished(_ name: String) -> ImageStatus {
         ImageStatus(
             name: name, source: "s", state: .filtered,
             output: .init(

@@ -21,7 +21,7 @@ import Testing
         folders = try fixture.batch("x")
     }
 
-    private func filtered(_ index: Int) -> ImageStatus { .filtered("i\(index)") }
+    private func filtered(_ index: Int) -> ImageStatus { .finished("i\(index)") }
 
     private func publish(
         _ items: [(Int, ImageStatus)], handsOver: Bool = false
@@ -74,7 +74,7 @@ import Testing
         // Handed in while the queue is busy with the first, the others make one group.
         let failed = ImageStatus(name: "f", source: "s", state: .failed)
         fixture.commit(folders, 1, failed) { [fixture] _ in
-            for batch in batches { fixture.commit(batch, 0, .filtered("i0")) }
+            for batch in batches { fixture.commit(batch, 0, .finished("i0")) }
         }
         fixture.drain()
         #expect(batches.allSatisfy { fixture.recorded($0)[0]?.state == .filtered })

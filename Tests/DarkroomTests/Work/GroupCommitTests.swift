@@ -182,7 +182,7 @@ import Testing
     ) -> [ImageStatus?] {
         // They arrive while the queue is busy, so they are one group.
         fixture.committer.queue.suspend()
-        for folders in batches { fixture.commit(folders, 0, .filtered("i")) }
+        for folders in batches { fixture.commit(folders, 0, .finished("i")) }
         fixture.committer.queue.resume()
         fixture.drain()
         return batches.map { fixture.recorded($0)[0] }
@@ -289,7 +289,7 @@ import Testing
         }
         func end(_ id: String, images: Int = 1) -> Committer.Part {
             let folders = BatchFolders(spool: spool, id: id)
-            let source = EndedBatch(folders: folders, image: .filtered("i"), images: images)
+            let source = EndedBatch(folders: folders, image: .finished("i"), images: images)
             return .end(Committer.End(key: 1, folders: folders, source: source))
         }
         var pass = Committer.Pass()
@@ -328,10 +328,10 @@ import Testing
     @Test func anEndWaitsBehindTheResultsOfItsBatch() throws {
         let fixture = try start(isTogether: true)
         let folders = try batches(1, fixture)[0]
-        let source = EndedBatch(folders: folders, image: .filtered("i"))
+        let source = EndedBatch(folders: folders, image: .finished("i"))
         fixture.committer.queue.suspend()
         fixture.committer.commit(Committer.End(key: 1, folders: folders, source: source))
-        fixture.commit(folders, 0, .filtered("i")) { _ in source.note("result") }
+        fixture.commit(folders, 0, .finished("i")) { _ in source.note("result") }
         fixture.committer.queue.resume()
         fixture.committer.drain()
         #expect(source.notes == ["result", "end"])

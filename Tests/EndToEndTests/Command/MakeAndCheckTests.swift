@@ -97,6 +97,13 @@ import Testing
             input: "<plist><dict><key>a</key><string>http://h/a.png</string></dict></plist>"),
         Line("check -", 65, errors: "-:1:1: the file is empty [syntax]\n"),
         Line(
+            "check good.yaml bad.json", 65, "good.yaml: 2 images\n",
+            errors: """
+                bad.json:1:33: images[0].nmae: unknown key ‘nmae’; did you mean ‘name’? [unknown-key]
+                bad.json:2:14: priority: ‘priority’ must be veryLow, low, normal, high or veryHigh, found ‘hihg’; write ‘"priority": "high"’; did you mean ‘high’? [unknown-value]
+
+                """),
+        Line(
             "check none.yaml", 66,
             errors: "darkroom: none.yaml: cannot open: No such file or directory\n"),
         Line(
