@@ -786,7 +786,7 @@ run_suites() {
 # A warning in C is no error to the package manager, in Swift it is one by Package.swift.
 build_tests() {
     local output
-    output=$(swift_for_tests build --build-tests "$@" 2>&1)
+    output=$(swift_for_tests build --build-tests --disable-index-store "$@" 2>&1)
     local status=$?
     printf '%s\n' "$output"
     [ "$status" -eq 0 ] && ! grep -q "^$PWD/\(Sources\|Tests\)/.*warning:" <<<"$output"
