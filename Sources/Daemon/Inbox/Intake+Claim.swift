@@ -112,13 +112,22 @@ extension Intake {
         note(acceptance(examination, inbox).take(candidates), of: candidates)
     }
 
-    func acceptance(_ examination: Examination, _ inbox: Directory) -> Acceptance {
+    /// What claims and answers manifests, and hands their batches to the scheduler. Several are handed over in their order.
+    ///
+    /// - Parameter isLarge: whether it works on the queue of large manifests. The control files are on the intake's.
+    func acceptance(
+        _ examination: Examination, _ inbox: Directory, isLarge: Bool = false
+    ) -> Acceptance {
         Acceptance(
             spool: spool, inbox: inbox, examination: examination, storage: scheduler.storage,
-            log: log, durably: settings.isDurable, stop: stopped)
+            log: log, durably: settings.isDurable, stop: stopped
+        ) { [self] batch in
+            guard isLarge else { return scheduler.accept(batch, commandsOf: self) }
+            queue.async { [self] in scheduler.accept(batch, commandsOf: self) }
+        }
     }
 
-    /// Remembers what must be done again, and takes the batches into work.
+    /// Remembers what must be done again.
     func note(_ outcome: Acceptance.Outcome, of candidates: [Candidate] = []) {
         let unreadable = Set(outcome.unreadable.map(\.name))
         for candidate in candidates where !unreadable.contains(candidate.name) {
@@ -132,20 +141,5 @@ extension Intake {
         refusals.unanswered += outcome.unanswered
         refusals.unrecovered += outcome.uncleared
         if outcome.hasLeft { arrivals.leave() }
-        for batch in outcome.batches { accept(batch) }
-    }
-
-    func accept(_ prepared: PreparedBatch) {
-        let requests = requests(for: prepared)
-        for request in requests { controlFiles.take(request.file) }
-        FaultPoint.batchHandedOver.pass()
-        let outcomes = scheduler.accept(prepared, requests.map(\.record)) {
-            [weak self] record in
-            guard let self else { return }
-            queue.async {
-                for request in requests where request.record == record { self.consume(request) }
-            }
-        }
-        for (request, outcome) in zip(requests, outcomes) { settle(request, outcome) }
     }
 }

@@ -17,7 +17,7 @@ import SystemPackage
 /// The batch of a control file is searched in this order: a batch in work with its ID; a manifest with its name in the
 /// inbox, which is then claimed before others; a finished batch with its ID. If the command is for finished batches,
 /// the last two are exchanged.
-extension Intake {
+extension Intake: WaitingCommands {
     /// Finds the control files in the inbox, before the batches that they mean are taken.
     func findControlFiles() {
         guard let inbox else { return }
@@ -93,7 +93,7 @@ extension Intake {
 
     /// The control files that name a batch, the oldest first. They name its ID or, if it has not begun yet, the
     /// manifest that they were placed next to.
-    func requests(for prepared: PreparedBatch) -> [ControlRequest] {
+    private func requests(for prepared: PreparedBatch) -> [ControlRequest] {
         guard let inbox else { return [] }
         var ids = [prepared.id]
         if prepared.status.times.started == nil {
@@ -112,6 +112,16 @@ extension Intake {
         return requests.sorted {
             $0.identity.isOlder(than: $1.identity, $0.file.name.bytes, $1.file.name.bytes)
         }
+    }
+
+    package func takeCommands(for batch: PreparedBatch) -> [ControlRequest] {
+        let requests = requests(for: batch)
+        for request in requests { controlFiles.take(request.file) }
+        return requests
+    }
+
+    package func recorded(_ request: ControlRequest) {
+        queue.async { [weak self] in self?.consume(request) }
     }
 
     // MARK: The target
@@ -218,7 +228,7 @@ extension Intake {
 
     // MARK: The result
 
-    func settle(_ request: ControlRequest, _ outcome: ControlOutcome) {
+    package func settle(_ request: ControlRequest, _ outcome: ControlOutcome) {
         switch outcome {
         case .acts:
             // The control file is removed when this has been recorded.

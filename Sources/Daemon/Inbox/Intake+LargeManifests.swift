@@ -43,7 +43,7 @@ extension Intake {
             let verdict = examination.examine(name, in: inbox, isWhole: isWhole)
             var outcome = Acceptance.Outcome.none
             if case .ready(let candidate) = verdict {
-                outcome = acceptance(examination, inbox).take([candidate])
+                outcome = acceptance(examination, inbox, isLarge: true).take([candidate])
             }
             queue.async { [outcome] in self.tookLarge(name, verdict, outcome) }
         }

@@ -54,7 +54,7 @@ extension Intake {
             case .unfinished(let prepared):
                 log.resumed(prepared)
                 log.suspected(prepared)
-                accept(prepared)
+                scheduler.accept(prepared, commandsOf: self)
             }
         } catch  where error.errno == .canceled {
             // The daemon stops. The next start recovers it.

@@ -31,10 +31,13 @@ package struct Acceptance {
     /// Checked between manifests, and while a long status is written. A manifest without a receipt gets it after the
     /// next start.
     let stop: CancellationFlag
+    /// Takes a batch with a receipt into work.
+    private let handOver: (PreparedBatch) -> Void
 
     package init(
         spool: Spool, inbox: Directory, examination: Examination, storage: StorageGuard,
-        log: EventLog, durably: Bool, stop: CancellationFlag
+        log: EventLog, durably: Bool, stop: CancellationFlag,
+        handOver: @escaping (PreparedBatch) -> Void
     ) {
         claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: durably)
         self.spool = spool
@@ -42,13 +45,12 @@ package struct Acceptance {
         self.log = log
         self.durably = durably
         self.stop = stop
+        self.handOver = handOver
     }
 
     /// What has become of some manifests. Those in no list have been rejected, are not in the inbox any more, or were
     /// not reached and are still there. Everything that was refused is reported to the guard.
     package struct Outcome: Sendable {
-        /// Batches with a receipt, in the order of their manifests.
-        package var batches: [PreparedBatch] = []
         /// Stay in the inbox because of a problem of their own.
         package var unreadable: [(name: FileName, error: FileError)] = []
         /// Claimed but without a receipt, because the spool has refused a write. Given to `answer` again.
@@ -94,8 +96,7 @@ package struct Acceptance {
             if case .success(let accepted) = manifest.reading.outcome {
                 log.claimed(status, dropped: manifest.dropped)
                 if isSynced { drop(manifest) }
-                outcome.batches.append(
-                    PreparedBatch(id: manifest.folders.id, manifest: accepted, status: status))
+                handOver(PreparedBatch(id: manifest.id, manifest: accepted, status: status))
             } else {
                 log.rejected(status)
                 if !isSynced || !clear(manifest) { outcome.uncleared.append(manifest.id) }

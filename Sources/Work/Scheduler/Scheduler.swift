@@ -148,6 +148,16 @@ package final class Scheduler: Sendable {
         return outcomes
     }
 
+    /// Takes a batch into work, together with the commands that wait for it in the inbox.
+    package func accept(_ prepared: PreparedBatch, commandsOf inbox: some WaitingCommands) {
+        let requests = inbox.takeCommands(for: prepared)
+        FaultPoint.batchHandedOver.pass()
+        let outcomes = accept(prepared, requests.map(\.record)) { [weak inbox] record in
+            for request in requests where request.record == record { inbox?.recorded(request) }
+        }
+        for (request, outcome) in zip(requests, outcomes) { inbox.settle(request, outcome) }
+    }
+
     package func onRoom(_ body: @escaping @Sendable () -> Void) {
         listeners.withLock { $0.room = body }
     }

@@ -34,6 +34,6 @@ struct ManifestWayTests {
         ]
         #expect(points.filter(stations.contains) == stations)
         #expect(
-            targets == ["Daemon", "Manifest", "Spool", "Work", "Spool", "Daemon", "Board", "Work"])
+            targets == ["Daemon", "Manifest", "Spool", "Work", "Spool", "Work", "Board", "Work"])
     }
 }

@@ -148,11 +148,13 @@ final class SchedulerFixture: Sendable {
         try inbox.write(Array(manifest.written.utf8), to: name, durably: false)
         guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
         else { throw Unexpected(what: "\(id) is no manifest that can be taken") }
+        var batches: [PreparedBatch] = []
         let acceptance = Acceptance(
             spool: spool, inbox: inbox, examination: examination, storage: storage,
-            log: scheduler.log, durably: false, stop: CancellationFlag())
+            log: scheduler.log, durably: false, stop: CancellationFlag()
+        ) { batches.append($0) }
         let outcome = acceptance.take([candidate])
-        guard var prepared = outcome.batches.first, outcome.unanswered.isEmpty else {
+        guard var prepared = batches.first, outcome.unanswered.isEmpty else {
             throw Unexpected(what: "\(id) was not answered: \(journal.all(.batchRejected))")
         }
         if !records.isEmpty {
