@@ -102,6 +102,7 @@ package struct KillRun {
             }
             try dropSome()
             if point == .receiptManifestMoved { try drop(.rejected) }
+            if point == .outputFolderMade { try drop(.named) }
             if point.needsSecrets { try drop(.secret) }
             if [.pageMade, .pageMoved].contains(point) { try drop(.failing) }
             if point == .submittedGivenBack { try drop(.tooLarge) }
