@@ -238,22 +238,11 @@ part_lint() {
         ! have mandoc || check lint "mandoc -T lint $page" mandoc -T lint -W warning "$page"
     done
     check lint "folders of a target use each other one way" bash Tests/uses.sh
-    check lint "what tests share names no suite" shared_parts_name_no_suite
     check lint "only Picture has public declarations" only_picture_is_public
     check lint "files are read to their end, and arguments come from main" no_reader_of_foundation
     [ ! -e .git ] || check lint "nothing else is in the top folder" top_folder_is_tidy
     check lint "C compiles for arm64" compile_for_arm64
     [ "$failed" -ne "$before" ] || say lint "sources, scripts and manual pages are clean"
-}
-
-# Whether files without a test do without those that have one: tests_left_out leaves some of these out.
-shared_parts_name_no_suite() {
-    local suites found
-    suites=$(grep -rhoE '(struct|class) [A-Za-z]+Tests\b' --include='*Tests.swift' Tests/DarkroomTests Tests/EndToEndTests |
-        cut -d ' ' -f 2 | sort -u | paste -sd '|')
-    found=$(grep -rLE '^[[:space:]]*@Test' --include='*.swift' Tests/DarkroomTests Tests/EndToEndTests |
-        xargs -d '\n' grep -nE "^[^/]*\b($suites)\b")
-    [ -z "$found" ] || { printf '%s\n' "$found"; return 1; }
 }
 
 scripts() {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Selects what has a tag:
 #   bash Tests/tagged.sh TAG            prints a regular expression for `swift test --filter`
-#   bash Tests/tagged.sh TAG --others   prints the files whose tests do not have it, one a line, from the top folder
+#   bash Tests/tagged.sh TAG --others   prints the files with tests of which none has it, one a line, from the top folder;
+#                                       without those that also declare what other files may use
 #
 # `swift test --filter tag:NAME` is not in Swift 6.3. So the tags are read from the sources: of each attribute
 # @Suite(…) or @Test(…) that names the tag, the suite or test that follows it. A suite without traits has no attribute.
@@ -25,8 +26,22 @@ tagged=$(awk -v tag="[.(, ]$1[,)]" '
         attribute = ""
     }' "${files[@]}") || exit 1
 [ -n "$tagged" ] || { echo "nothing has the tag $1" >&2; exit 1; }
-if [ $# -eq 2 ]; then
-    grep -lE '^[[:space:]]*@Test' "${files[@]}" | grep -vxFf <(cut -f 1 <<<"$tagged")
-else
+if [ $# -eq 1 ]; then
     printf '^(%s)\n' "$(cut -f 2 <<<"$tagged" | paste -sd '|')"
+    exit
 fi
+
+# Files that declare more than suites stay, and those with suites that a file names that stays.
+shared='^(package |final |@[A-Za-z]+ )*(extension|struct|enum|class|actor|protocol|func|let|var|typealias) '
+suite='(struct|class) [A-Za-z]+Tests\b'
+others=$(grep -lE '^[[:space:]]*@Test' "${files[@]}" | grep -vxFf <(cut -f 1 <<<"$tagged") |
+    grep -vxFf <(grep -HE "$shared" "${files[@]}" | grep -vE "(extension [A-Za-z]+Tests\b|$suite)" | cut -d : -f 1 | sort -u))
+while
+    names=$(xargs -d '\n' grep -hoE "$suite" <<<"$others" | cut -d ' ' -f 2 | sort -u | paste -sd '|')
+    used=$(printf '%s\n' "${files[@]}" | grep -vxFf <(printf '%s\n' "$others") | xargs -d '\n' grep -hE "^[^/]*\b($names)\b" |
+        grep -oE "\b($names)\b" | sort -u | paste -sd '|')
+    [ -n "$used" ]
+do
+    others=$(grep -vxFf <(xargs -d '\n' grep -lE "(struct|class) ($used)\b" <<<"$others") <<<"$others")
+done
+printf '%s\n' "$others"
