@@ -522,7 +522,7 @@ fuzz_heads() {
         -emit-object -o "$module/core.o" $core/{ByteString,Hexadecimal,RedactedURL,String+Printable,UInt8+Digit}.swift || return
     swiftc "${flags[@]}" -use-ld=lld -module-name heads -I "$module" "$module/core.o" \
         $fetch/{HTTPDate,HTTPField,HTTPStatus,EntityTag,ContentRange,RetryAfter,CacheControl}.swift \
-        $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules}.swift \
+        $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules,RuleVerdict}.swift \
         $fetch/{URLAuthority,Origin,ContentCoding,PercentEscapes,RedirectTarget,ReceivedCookies}.swift \
         Tests/fuzz/heads.swift -o "$1"
 }

@@ -1,13 +1,5 @@
 import DarkroomCore
 
-/// What the rules say of an address or a host.
-package enum RuleVerdict: Sendable, Equatable {
-    case allowed
-    /// The kind of address, or the rule, for people: `private, embedded in 6to4`, `downloads.denyHosts contains
-    /// *.example.org`.
-    case denied(String)
-}
-
 /// The rules of what may be fetched from which hosts, and which headers are sent to them.
 package struct FetchRules: Sendable, Equatable {
     package var addresses: AddressRules

@@ -15,13 +15,6 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.port = port ?? Self.standardPort(scheme)
     }
 
-    /// The origin of a URL; nil if the URL cannot be a `RemoteURL`. An international name is used as it is written, so
-    /// pass a URL that may have one in libcurl's form.
-    package init?(url: RemoteURL) {
-        guard let authority = try? URLAuthority(url.authority) else { return nil }
-        self.init(scheme: url.scheme, host: authority.host, port: authority.port)
-    }
-
     /// Without the port if it is the default of the scheme: `https://example.org`.
     package var description: String {
         "\(scheme)://\(host)" + (port == Self.standardPort(scheme) ? "" : ":\(port)")

@@ -201,3 +201,12 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
             : source
     }
 }
+
+extension Origin {
+    /// The origin of a URL; nil if the URL cannot be a `RemoteURL`. An international name is used as it is written, so
+    /// pass a URL that may have one in libcurl's form.
+    package init?(url: RemoteURL) {
+        guard let authority = try? URLAuthority(url.authority) else { return nil }
+        self.init(scheme: url.scheme, host: authority.host, port: authority.port)
+    }
+}
