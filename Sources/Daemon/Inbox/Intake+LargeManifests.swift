@@ -52,8 +52,17 @@ extension Intake {
     private func tookLarge(
         _ name: FileName, _ verdict: Verdict, _ outcome: Acceptance.Outcome
     ) {
-        largeInHand = nil
+        putDownLarge()
         if let candidate = note(verdict, name) { note(outcome, of: [candidate]) }
         drain()
+    }
+
+    /// Ends the work on the manifest in hand. A file that has come with its name meanwhile gets its turn.
+    func putDownLarge() {
+        guard let name = largeInHand else { return }
+        largeInHand = nil
+        guard let isWhole = largeCameAgain else { return }
+        largeCameAgain = nil
+        arrived(name, isWhole: isWhole)
     }
 }

@@ -96,7 +96,9 @@ extension Intake {
             controlFiles.add(file, owner: owner, isUrgent: scheduler.knows(file.ids))
         } else if large.contains(name) {
             _ = large.add(name, isWhole: isWhole, owner: owner)
-        } else if name != largeInHand, !arrivals.add(name, isWhole: isWhole, owner: owner) {
+        } else if name == largeInHand {
+            largeCameAgain = isWhole || largeCameAgain == true
+        } else if !arrivals.add(name, isWhole: isWhole, owner: owner) {
             mustScan = true
         }
     }

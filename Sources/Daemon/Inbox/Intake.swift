@@ -51,6 +51,9 @@ package final class Intake: @unchecked Sendable {
     var inHand = FinishedCommands()
     var large = Arrivals()
     var largeInHand: FileName?
+    /// Whether a file with this name has come meanwhile, and whether it is whole: one that was moved back may come again
+    /// before its refusal is noted here.
+    var largeCameAgain: Bool?
     let largeManifests = DispatchQueue(label: "darkroom.intake.large", qos: .userInitiated)
     /// What the spool has refused. Nothing more is claimed until the spool accepts it.
     var refusals = IntakeRefusals()

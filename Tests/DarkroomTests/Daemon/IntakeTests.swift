@@ -232,6 +232,23 @@ struct IntakeTests {
         #expect(fixture.claimed == ["small.json", "large.json", "second.json"])
     }
 
+    /// What was submitted may be moved back and come again before its end is noted.
+    @Test func takesWhatComesAgainWhileItsNameIsInHand() throws {
+        let fixture = try IntakeFixture().started()
+        let intake = fixture.intake
+        intake.queue.sync {
+            intake.largeInHand = "again.json"
+            intake.arrived("again.json", isWhole: false)
+            intake.arrived("again.json", isWhole: true)
+            #expect(!intake.arrivals.contains("again.json"))
+            intake.putDownLarge()
+            #expect(intake.largeInHand == nil && intake.arrivals.isWhole("again.json"))
+            intake.largeInHand = "other.json"
+            intake.putDownLarge()
+            #expect(!intake.isQueued("other.json"))
+        }
+    }
+
     /// A manifest of more than a quarter of a megabyte, most of it space.
     private static func large(_ name: String) -> String {
         #"{"images": [{"name": "\#(name)", "source": "s"}]}"#
