@@ -137,10 +137,11 @@ package final class PicturePreview {
         let upper = try inSRGB(samples).turned(orientation, layout)
         if orientation.isTransposed { swap(&layout.width, &layout.height) }
         var rows = HeldRows(layout, [upper])
-        if let difference, let below = difference.layout,
+        if let difference, var below = difference.layout,
             let lower = try difference.samples?.turned(orientation, below)
         {
-            rows = try layout.pair(upper, above: lower, channels: below.channels)
+            if orientation.isTransposed { swap(&below.width, &below.height) }
+            rows = try layout.pair(upper, above: lower, below)
         }
         let stored = storedSize ?? (picture.width, picture.height)
         let (width, height) =
@@ -210,9 +211,10 @@ extension PictureColour {
 extension PixelLayout {
     /// The rows of two previews of this size, gray or RGB each, see `PreviewPair`.
     fileprivate func pair(
-        _ upper: FilterBuffer<UInt8>, above lower: FilterBuffer<UInt8>, channels other: Int
+        _ upper: FilterBuffer<UInt8>, above lower: FilterBuffer<UInt8>, _ other: PixelLayout
     ) throws(PictureError) -> HeldRows {
-        let layout = with(channels: max(channels, other))
+        precondition(other.width == width && other.height == height)
+        let layout = with(channels: max(channels, other.channels))
         let first = try upper.repeated(for: layout)
         let second = try lower.repeated(for: layout)
         let pair = PreviewPair(rows: height)

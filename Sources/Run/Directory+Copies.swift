@@ -25,7 +25,7 @@ extension Directory {
         return try open(name).sha256(path: path(of: name))
     }
 
-    /// Removes what killed processes have left incomplete.
+    /// Removes what killed processes have left incomplete, for a caller that has found the complete file.
     func removeFiles(withPrefix prefix: String) throws(FileError) {
         for name in try names() where name.text.hasPrefix(prefix) {
             try ifExists { () throws(FileError) in try remove(name) }

@@ -49,7 +49,7 @@ package struct RequestCoalescer: Sendable {
     private var flights: [CacheKey: Flight] = [:]
     /// The keys of leaders and waiting downloads.
     private var keys: [Work: CacheKey] = [:]
-    /// Downloads that were released and have not had their turn.
+    /// Downloads that were released and have not had their turn, which copy or go alone.
     private var passes: [Work: Turn] = [:]
     private var lastNumber = 0
 

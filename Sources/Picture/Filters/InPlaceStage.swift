@@ -6,7 +6,7 @@ final class InPlaceStage: Stage {
 
     /// - Parameters:
     ///   - layout: the layout after `change`, with no more channels than the upstream's. With fewer channels, the rows
-    ///     are written without gaps from the start of the band.
+    ///     are without gaps from the start of the band.
     ///   - change: gets rows without gaps between them.
     init(
         _ upstream: any Stage, layout: PixelLayout? = nil, change: @escaping (Band) -> Void

@@ -17,7 +17,7 @@ protocol PNGCalls: AnyObject {
     func keepIndices() throws(PictureError)
     /// After `keepIndices`: has the compressed data be kept, so that the same indices can be written as they are.
     ///
-    /// - Returns: false if they were compressed with little effort; then they are not kept.
+    /// - Returns: false if they were compressed with little effort, or if libpng decodes the picture; then they are not kept.
     func keepData() throws(PictureError) -> Bool
     /// Moves kept data to memory: as many bytes as there is room for, or none if so many have not been read, or the rest
     /// at the end. The data are good if all rows are.
