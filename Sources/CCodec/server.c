@@ -252,6 +252,7 @@ static void say_ready(void)
         .kind = DARKROOM_CODEC_READY,
         .count = DARKROOM_CODEC_VERSION,
         .bits = (server.codec->decode ? 1u : 0u) | (server.codec->encode ? 2u : 0u),
+        .number = darkroom_loaded_identity(NULL),
     };
     snprintf(message.text, sizeof message.text, "%s", server.codec->library());
     if (!darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0)) exit(DARKROOM_CODEC_CUT_OFF);

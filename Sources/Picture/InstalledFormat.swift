@@ -28,7 +28,7 @@ package struct InstalledFormat: Sendable {
         let writes = OutputFormat.allCases.contains { $0.encoder.kind == decoder.kind }
         if let program = decoder.program {
             library = Result { () throws(PictureError) in
-                let words = try program.library()
+                let words = try program.library().version
                 // After a comma there is what encodes.
                 return writes ? words : String(words.prefix { $0 != "," })
             }
@@ -61,7 +61,7 @@ extension OutputFormat {
     /// The name and the version of the library with which a codec program writes it: `libwebp`, `1.2.4`. nil if this
     /// process writes it, and until the program has run.
     package var library: (name: String, version: String)? {
-        guard let words = encoder.program?.knownLibrary else { return nil }
+        guard let words = encoder.program?.knownLibrary?.version else { return nil }
         let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
         return parts.count == 2 ? (parts[0], parts[1]) : nil
     }

@@ -184,6 +184,63 @@ import Testing
         #expect(files.count == 6)
     }
 
+    /// A library is replaced by one that says the same version, as by a security update.
+    ///
+    /// - Parameter made: what is made anew with another of these.
+    @Test(arguments: [
+        ("libdeflate.so", confine: "others", made: ["png", "webp"]),
+        ("libpng16.so", "others", ["png", "webp"]), ("libjpeg.so", "others", ["png", "webp"]),
+        ("libwebp.so", "others", ["webp"]), ("libpng16.so", "all", ["png", "webp"]),
+    ])
+    func anotherLibraryMakesWhatItDecides(
+        library: String, confine: String, made: [String]
+    ) async throws {
+        let libraries = folder.path + "/libraries"
+        let former = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        let path = ([libraries] + [former].compactMap(\.self)).joined(separator: ":")
+        func finish(_ id: String) async throws -> (made: [String], sums: [String?]) {
+            let daemon = try await run(
+                ["pictures.confine": confine], environment: ["LD_LIBRARY_PATH": path])
+            try fixture.drop(
+                id,
+                [
+                    "filters": ["sepia"],
+                    "images": [
+                        ["name": "png", "source": "small.png"],
+                        ["name": "webp", "source": "small.png", "output": ["format": "webp"]],
+                    ],
+                ])
+            let status = try await fixture.complete(id, daemon)
+            #expect(try await daemon.stop() == .exited(0))
+            return (status.images.filter { $0.made != .stored }.map(\.name), sums(status))
+        }
+        let first = try await finish("one")
+        #expect(first.made == ["png", "webp"])
+        #expect(try await finish("two").made == [])
+        try folder.makeFolder("libraries")
+        try replace(library, in: libraries)
+        let other = try await finish("three")
+        #expect(other.made == made && other.sums == first.sums)
+        #expect(try await finish("four").made == [])
+    }
+
+    /// Copies an installed library into a folder, with another build ID.
+    private func replace(_ library: String, in folder: String) throws {
+        let known = try SystemProgram.run("/sbin/ldconfig", ["-p"]).output
+        // `	libz.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libz.so.1`
+        let line = try #require(
+            String(decoding: known, as: UTF8.self).split(separator: "\n").first {
+                $0.hasPrefix("\t\(library).") && $0.contains("(libc6,")
+            })
+        let words = line.dropFirst().split(separator: " ")
+        let (name, path) = try (#require(words.first), #require(words.last))
+        var bytes = try Data(contentsOf: URL(filePath: String(path)))
+        // A note of 20 bytes, of type 3 (NT_GNU_BUILD_ID), by GNU.
+        let note = Data([4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0]) + Data("GNU\0".utf8)
+        bytes[try #require(bytes.range(of: note)).upperBound] ^= 1
+        try bytes.write(to: URL(filePath: "\(folder)/\(name)"))
+    }
+
     @Test func damageIsMadeAnew() async throws {
         let daemon = try await run()
         let first = try await finish("one", daemon)

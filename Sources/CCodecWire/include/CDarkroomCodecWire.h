@@ -1,4 +1,5 @@
 #include "darkroom_codec_socket.h"
 #include "darkroom_codec_wire.h"
+#include "darkroom_loaded.h"
 #include "darkroom_processor.h"
 #include "darkroom_quality.h"

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 enum {
-    DARKROOM_CODEC_VERSION = 2,
+    DARKROOM_CODEC_VERSION = 3,
     /* The descriptor of the control socket. */
     DARKROOM_CODEC_CONTROL = 3,
     DARKROOM_CODEC_TEXT = 200,
@@ -108,7 +108,8 @@ typedef enum {
     DARKROOM_CODEC_LIMIT = 3,  /* number, bytes: the memory of the child beyond what it had at its start */
     DARKROOM_CODEC_KILL = 4,   /* number */
     /* From the waiting process. */
-    DARKROOM_CODEC_READY = 10,   /* count: the version; bits: 1 decodes, 2 encodes; text: the library and its version */
+    DARKROOM_CODEC_READY = 10,   /* count: the version; bits: 1 decodes, 2 encodes; text: the library and its version;
+                                * number: that of the program and its libraries (darkroom_loaded.h) */
     DARKROOM_CODEC_STARTED = 11, /* number; count: the process */
     DARKROOM_CODEC_ENDED = 12,   /* number; ended */
     /* Between the daemon and the child. */

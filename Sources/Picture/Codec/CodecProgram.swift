@@ -46,11 +46,19 @@ package final class CodecProgram: Sendable {
         }
     }
 
+    /// What a program says of itself when it starts.
+    struct Library: Sendable {
+        /// The name and the version: `libwebp 1.2.4`.
+        let version: String
+        /// Tells the program and its libraries from others of the same version (`darkroom_loaded_identity`).
+        let identity: UInt64
+    }
+
     private struct State {
         /// nil while it is absent.
         var process: Process?
-        /// The name and the version of the library, as the program has said them last.
-        var library: String?
+        /// What the program has said of itself last.
+        var library: Library?
         var lastNumber: UInt64 = 0
     }
 
@@ -90,10 +98,10 @@ package final class CodecProgram: Sendable {
         return path.lastIndex(of: "/").map { String(path[..<$0]) }
     }()
 
-    /// The name and the version of the program's library: `libwebp 1.2.4`. Starts the program.
+    /// The program's library. Starts the program.
     ///
     /// - Throws: `codecMissing`, `codecCrashed`.
-    func library() throws(PictureError) -> String {
+    func library() throws(PictureError) -> Library {
         try state.withLock { state throws(PictureError) in
             if let library = state.library, state.process != nil { return library }
             guard let path else { throw missing("read") }
@@ -102,7 +110,7 @@ package final class CodecProgram: Sendable {
     }
 
     /// The same, if the program has ever run. This starts nothing.
-    var knownLibrary: String? { state.withLock { $0.library } }
+    var knownLibrary: Library? { state.withLock { $0.library } }
 
     // MARK: Children
 
@@ -217,7 +225,7 @@ package final class CodecProgram: Sendable {
     private static let patience: CInt = 30_000
 
     /// - Returns: its library.
-    private func start(_ path: String, _ state: inout State) throws(PictureError) -> String {
+    private func start(_ path: String, _ state: inout State) throws(PictureError) -> Library {
         state.process = nil
         let (control, identifier) = try launch(path)
         let heard = control.hear(milliseconds: Self.patience)
@@ -237,8 +245,9 @@ package final class CodecProgram: Sendable {
         }
         FaultPoint.codecReady.pass()
         state.process = Process(control: control)
-        state.library = message.words
-        return message.words
+        let library = Library(version: message.words, identity: message.number)
+        state.library = library
+        return library
     }
 
     /// Starts the program with the other end of a socket. This process keeps none of that end, so it is told at once if

@@ -19,7 +19,7 @@ final class ConfinedReader: @unchecked Sendable {
     private var state = darkroom_remote_state()
     private var failure: PictureError?
 
-    private static let program = CodecProgram("basic")
+    static let program = CodecProgram("basic")
 
     /// Where rows and bytes lie.
     private var data: UnsafeMutableRawBufferPointer {

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
@@ -14,13 +15,26 @@ struct ResultKey: Sendable {
     var overlays: [(image: String, sha256: String)] = []
     /// The filters and the output (`Manifest.settingsSHA256`).
     var settings: String
-    /// The versions of the program and of the libraries in it (`PictureVersions`); `ResultRecord` has those of codec
-    /// programs.
+    /// The versions of the program and of the libraries in it (`PictureVersions`).
     var versions: String
     /// The limits above which the picture fails.
     var limits: PictureLimits
-    /// Tells programs of the same version apart.
-    var program = ResultKey.thisProgram
+    /// Tells programs and libraries of the same versions apart. `ResultRecord` has those of other formats.
+    var program: String
+
+    /// - Parameters:
+    ///   - versions: other ones, and another program, are for tests.
+    init(
+        owner: UInt32, source: String, settings: String, limits: PictureLimits,
+        versions: String = PictureVersions.presentSHA256(of: nil)
+    ) {
+        self.owner = owner
+        self.source = source
+        self.settings = settings
+        self.versions = versions
+        self.limits = limits
+        program = "\(Self.file)-\(CodecLibraries.identity(confining: limits.confine))"
+    }
 
     var cacheKey: CacheKey {
         var writer = JSONWriter()
@@ -43,7 +57,7 @@ struct ResultKey: Sendable {
     }
 
     /// The size and the time of the file of this program, which a program that is built anew does not share.
-    static let thisProgram: String = {
+    private static let file: String = {
         var information = stat()
         guard stat("/proc/self/exe", &information) == 0 else { return "" }
         let changed = information.st_mtim

@@ -15,9 +15,11 @@ package struct ResultRecord: CachedRecord {
     let chosen: ChosenQuality?
     let warnings: [String]
     let metadata: [String: String]
-    /// The libraries of the codec programs that took part (`CodecLibraries`). Which they are is known only afterwards, so
-    /// they are compared, and not a part of the key.
+    /// The libraries of the codec programs that took part (`CodecLibraries`).
     let libraries: [String: String]?
+    /// What tells these programs and their libraries from others of the same versions. Which took part is known only
+    /// afterwards, so this is compared, and not a part of the key.
+    var identities: [String: String]?
 
     init(_ report: PictureReport) {
         format = report.format.rawValue
@@ -31,11 +33,14 @@ package struct ResultRecord: CachedRecord {
         warnings = report.warnings
         metadata = report.metadata
         libraries = report.libraries
+        identities = report.libraries.map { CodecLibraries.knownIdentities($0.keys) }
     }
 
-    /// Whether all these libraries are those of now. This starts their programs.
+    /// Whether the codec programs that took part are those of now. This starts them.
     var isOfPresentLibraries: Bool {
-        libraries?.allSatisfy { CodecLibraries.present($0.key) == $0.value } ?? true
+        libraries?.keys.allSatisfy { name in
+            identities?[name].map { CodecLibraries.identity(name) == $0 } ?? false
+        } ?? true
     }
 
     package var isPlausible: Bool { bytes > 0 && report != nil }

@@ -37,7 +37,6 @@ extension FilterStep {
         guard let digest, let owner = job.owner, files.mayBeKept else { return nil }
         var key = ResultKey(
             owner: owner, source: digest.sha256, settings: job.settingsSHA256(),
-            versions: PictureVersions.presentSHA256(of: nil),
             limits: job.steps.limits)
         for (name, other) in job.overlays.sorted(by: { $0.key < $1.key }) {
             // Who opens it learns why it cannot be read.

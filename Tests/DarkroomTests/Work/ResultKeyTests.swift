@@ -12,9 +12,12 @@ import Testing
 
 /// What tells one result from another.
 struct ResultKeyTests {
-    private static let key = ResultKey(
-        owner: 1000, source: "ab", overlays: [("logo", "cd")], settings: "ef", versions: "01",
-        limits: PictureLimits())
+    private static let key = {
+        var key = ResultKey(
+            owner: 1000, source: "ab", settings: "ef", limits: PictureLimits(), versions: "01")
+        key.overlays = [("logo", "cd")]
+        return key
+    }()
 
     @Test func isTheSameForTheSame() {
         #expect(Self.key.cacheKey == Self.key.cacheKey)
@@ -47,6 +50,15 @@ struct ResultKeyTests {
 
     @Test(arguments: others) func isAnotherForAnother(part: String, other: ResultKey) {
         #expect(other.cacheKey != Self.key.cacheKey, "\(part)")
+    }
+
+    /// Who has PNG and JPEG decoded in another program has its libraries in the key, too.
+    @Test func aConfinedReaderIsAProgramOfItsOwn() {
+        var limits = PictureLimits()
+        limits.confine = .all
+        let confined = ResultKey(owner: 1000, source: "ab", settings: "ef", limits: limits)
+        #expect(confined.program.hasPrefix(Self.key.program + "-"))
+        #expect(confined.program.hasSuffix("-\(CodecLibraries.identity("basic") ?? "none")"))
     }
 
     private static func versions(_ change: (inout PictureVersions) -> Void) -> PictureVersions {

@@ -50,12 +50,11 @@ final class ResultFixture: Sendable {
 
     /// Adds a result.
     func keep(
-        _ number: Int, _ length: Int = 1000, by libraries: [String: String]? = nil,
-        in store: ResultStore
+        _ number: Int, _ length: Int = 1000, in store: ResultStore
     ) throws {
         let body = Self.body(number, length)
         try folder.write(body, to: "output", replacing: true, durably: false)
-        store.keep(Self.key(number), Self.report(body, libraries), try folder.open("output"))
+        store.keep(Self.key(number), Self.report(body), try folder.open("output"))
     }
 
     /// What is copied of a result, with its report; nil if it must be made, and then nothing may have been written.
@@ -163,18 +162,29 @@ struct ResultStoreTests {
         #expect(fixture.count(.cacheDiscarded) == 1)
     }
 
-    /// The codec programs that took part must have the libraries that they had.
+    /// The codec programs that took part, and their libraries, must be those that they were.
     @Test func anotherLibraryMakesThePicture() throws {
-        let (store, _) = try fixture.open()
-        let present = try #require(CodecLibraries.present("webp"))
-        let kinds: [([String: String]?, Bool)] = [
-            (nil, true), (["webp": present], true), (["webp": "libwebp 0.1"], false),
-            (["webp": present, "none": "x"], false),
+        let (store, files) = try fixture.open()
+        let body = ResultFixture.body(1)
+        let present = ["webp": try #require(CodecLibraries.present("webp"))]
+        let identity = try #require(CodecLibraries.identity("webp"))
+        let kinds: [([String: String]?, [String: String]?, Bool)] = [
+            (nil, nil, true), (present, ["webp": identity], true),
+            (present, ["webp": identity + "0"], false), (present, [:], false),
+            (present, nil, false), (["none": "x"], ["none": "x"], false),
         ]
-        for (libraries, isTaken) in kinds {
-            try fixture.keep(1, by: libraries, in: store)
+        let folder = try Directory(path: fixture.scratch.path)
+        for (libraries, identities, isTaken) in kinds {
+            try folder.write(body, to: "output", replacing: true, durably: false)
+            var record = ResultRecord(ResultFixture.report(body, libraries))
+            #expect(record.identities == (libraries == present ? ["webp": identity] : libraries.map { _ in [:] }))
+            record.identities = identities
+            #expect(
+                files.store(
+                    ResultFixture.key(1), record, body: try folder.open("output"), length: 1000,
+                    crc: 0))
             let report = try fixture.take(1, from: store)?.report
-            #expect((report != nil) == isTaken, "\(String(describing: libraries))")
+            #expect((report != nil) == isTaken, "\(String(describing: identities))")
             #expect(report?.libraries == (isTaken ? libraries : nil))
         }
     }
