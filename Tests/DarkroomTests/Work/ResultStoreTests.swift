@@ -177,7 +177,8 @@ struct ResultStoreTests {
         for (libraries, identities, isTaken) in kinds {
             try folder.write(body, to: "output", replacing: true, durably: false)
             var record = ResultRecord(ResultFixture.report(body, libraries))
-            #expect(record.identities == (libraries == present ? ["webp": identity] : libraries.map { _ in [:] }))
+            let known = libraries == present ? ["webp": identity] : libraries.map { _ in [:] }
+            #expect(record.identities == known)
             record.identities = identities
             #expect(
                 files.store(
