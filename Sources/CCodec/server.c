@@ -21,6 +21,7 @@
 
 #include "confine.h"
 #include "conversation.h"
+#include "darkroom_loaded.h"
 
 /* Without a picture for so long, in milliseconds, the process ends. */
 enum { IDLE = 60000 };
