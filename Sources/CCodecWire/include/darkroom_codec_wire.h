@@ -192,4 +192,10 @@ typedef struct {
     char text[DARKROOM_CODEC_TEXT];
 } darkroom_codec_message;
 
+/* In Swift, the array would be a tuple, on which the compiler spends seconds. */
+static inline const char *darkroom_codec_words(const darkroom_codec_message *message)
+{
+    return message->text;
+}
+
 #endif

@@ -16,6 +16,7 @@ enum {
     DARKROOM_REMOTE_TEXT = 256,
     DARKROOM_REMOTE_WARNINGS = 16,
     DARKROOM_REMOTE_NAMES = 48,
+    DARKROOM_REMOTE_NAME = 8, /* of bytes, and zeros if there are fewer */
     DARKROOM_REMOTE_EXIFS = 4,
 };
 
@@ -72,8 +73,34 @@ typedef struct {
     char message[DARKROOM_REMOTE_TEXT];
     uint32_t warning_count, name_count;
     char warnings[DARKROOM_REMOTE_WARNINGS][DARKROOM_REMOTE_TEXT];
-    char names[DARKROOM_REMOTE_NAMES][8]; /* of chunks or segments */
+    char names[DARKROOM_REMOTE_NAMES][DARKROOM_REMOTE_NAME]; /* of chunks or segments */
 } darkroom_remote_state;
+
+/* Its arrays, which would be tuples in Swift: of hundreds of elements, on which the compiler spends a minute. */
+static inline const char *darkroom_remote_message(const darkroom_remote_state *state)
+{
+    return state->message;
+}
+
+static inline const char *darkroom_remote_warning(const darkroom_remote_state *state, uint32_t index)
+{
+    return state->warnings[index];
+}
+
+static inline const char *darkroom_remote_name(const darkroom_remote_state *state, uint32_t index)
+{
+    return state->names[index];
+}
+
+static inline const char *darkroom_remote_profile_name(const darkroom_remote_state *state)
+{
+    return state->profile_name;
+}
+
+static inline const uint8_t *darkroom_remote_palette(const darkroom_remote_state *state)
+{
+    return state->palette[0];
+}
 
 _Static_assert(sizeof(darkroom_remote_state) <= DARKROOM_REMOTE_DATA, "the state is before the data");
 

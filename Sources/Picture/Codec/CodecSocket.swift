@@ -88,13 +88,20 @@ extension darkroom_codec_message {
     func isA(_ kind: darkroom_codec_kind) -> Bool { self.kind == kind.rawValue }
 
     /// Its text for people.
-    var words: String { withUnsafeBytes(of: text) { String(ofHostile: $0) } }
+    var words: String {
+        withUnsafePointer(to: self) {
+            String(ofHostile: darkroom_codec_words($0), most: Int(DARKROOM_CODEC_TEXT))
+        }
+    }
 }
 
 extension String {
     /// A text of a program that may be hostile, up to its first zero: control characters become blanks, and what is no UTF-8
     /// is replaced.
-    init(ofHostile bytes: UnsafeRawBufferPointer) {
+    ///
+    /// - Parameter most: the number of its bytes, if none is zero.
+    init(ofHostile start: UnsafePointer<CChar>, most: Int) {
+        let bytes = UnsafeRawBufferPointer(start: start, count: most)
         let scalars = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).unicodeScalars.map {
             $0.properties.generalCategory == .control ? " " : $0
         }

@@ -59,10 +59,13 @@ struct IPTCRecord: Equatable {
     }
 
     var bytes: [UInt8] {
-        datasets.flatMap { dataset in
-            [0x1C, dataset.record, dataset.number, UInt8(dataset.data.count >> 8)]
-                + [UInt8(dataset.data.count & 255)] + dataset.data
+        var bytes: [UInt8] = []
+        for dataset in datasets {
+            let count = UInt16(dataset.data.count)
+            bytes += [0x1C, dataset.record, dataset.number, UInt8(count >> 8), UInt8(count & 255)]
+            bytes += dataset.data
         }
+        return bytes
     }
 
     var hasPlaces: Bool {

@@ -71,7 +71,10 @@ final class ConfinedPNGCalls: PNGCalls {
     var palette: [UInt8]? {
         let count = Int(started.palette_count)
         return count == 0
-            ? nil : withUnsafeBytes(of: started.palette) { Array($0.prefix(4 * count)) }
+            ? nil
+            : withUnsafePointer(to: started) {
+                Array(UnsafeBufferPointer(start: darkroom_remote_palette($0), count: 4 * count))
+            }
     }
 
     func keepIndices() throws(PictureError) {
@@ -147,8 +150,12 @@ final class ConfinedPNGCalls: PNGCalls {
         colour.present &= ~UInt32(DARKROOM_PNG_HAS_ICCP)
         var result = PictureColour(colour)
         if let profile {
-            let name = withUnsafeBytes(of: opened.profile_name) { Array($0.prefix { $0 != 0 }) }
-            result.profile = PictureColour.Profile(name: name, bytes: profile)
+            let name = withUnsafePointer(to: opened) {
+                UnsafeRawBufferPointer(
+                    start: darkroom_remote_profile_name($0), count: Int(DARKROOM_REMOTE_TEXT)
+                ).prefix { $0 != 0 }
+            }
+            result.profile = PictureColour.Profile(name: Array(name), bytes: profile)
         }
         return result
     }

@@ -167,30 +167,31 @@ final class ConfinedReader: @unchecked Sendable {
     var current: darkroom_remote_state { told { $0 } }
     var systemError: CInt { current.system_error }
     var message: String {
-        told { state in withUnsafeBytes(of: state.message) { String(ofHostile: $0) } }
+        told { state in
+            withUnsafePointer(to: state) {
+                String(ofHostile: darkroom_remote_message($0), most: Int(DARKROOM_REMOTE_TEXT))
+            }
+        }
     }
     var warnings: [String] {
         told { state in
-            withUnsafeBytes(of: state.warnings) {
-                Self.texts($0, Int(state.warning_count), each: Int(DARKROOM_REMOTE_TEXT))
+            withUnsafePointer(to: state) { start in
+                (0..<min(state.warning_count, UInt32(DARKROOM_REMOTE_WARNINGS))).map {
+                    String(
+                        ofHostile: darkroom_remote_warning(start, $0),
+                        most: Int(DARKROOM_REMOTE_TEXT))
+                }
             }
         }
     }
     var names: [String] {
         told { state in
-            withUnsafeBytes(of: state.names) {
-                Self.texts($0, Int(state.name_count), each: $0.count / Int(DARKROOM_REMOTE_NAMES))
+            withUnsafePointer(to: state) { start in
+                (0..<min(state.name_count, UInt32(DARKROOM_REMOTE_NAMES))).map {
+                    String(
+                        ofHostile: darkroom_remote_name(start, $0), most: Int(DARKROOM_REMOTE_NAME))
+                }
             }
-        }
-    }
-
-    private static func texts(
-        _ bytes: UnsafeRawBufferPointer, _ count: Int, each: Int
-    ) -> [String] {
-        (0..<min(count, bytes.count / each)).map { index in
-            String(
-                ofHostile: UnsafeRawBufferPointer(
-                    rebasing: bytes[index * each..<(index + 1) * each]))
         }
     }
 }
