@@ -153,7 +153,7 @@ extension EventLog {
     /// The server of a source, `name:port`; nil if it has none, or if that text may contain a secret.
     private static func host(of source: ByteString) -> String? {
         // The redacted text is used, because another reading of the source might take a password for the host.
-        DownloadFairQueue.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
+        SourceReference.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
             $0.contains("…") ? nil : $0.string
         }
     }
