@@ -8,7 +8,7 @@ extension LocalSources {
         _ path: String, in kept: KeptPictures, _ shown: RedactedURL
     ) throws(FetchError) -> OpenedFile? {
         guard let answer = try? Directory(path: kept.answer) else { return nil }
-        for way in kept.ways(to: path) {
+        for way in kept.paths(of: path) {
             guard
                 let file = try? resolution.open(way, beneath: answer.number, followsLinks: false)
             else { continue }

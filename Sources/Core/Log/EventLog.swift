@@ -21,7 +21,7 @@ package struct EventLog: Sendable {
     final class Flow: Sendable {
         /// Separate for each level, so that many normal records do not hide those with a worse result.
         let bursts = Mutex<[Event: [Logger.Level: RecordThrottle]]>([:])
-        let stories = Mutex(ProgressThrottle())
+        let progress = Mutex(ProgressThrottle())
     }
 
     package typealias Fields = [EventField: String]
@@ -108,9 +108,9 @@ package struct EventLog: Sendable {
     }
 
     /// Gives access to what was logged about each batch in work.
-    package func withStories<Value>(_ body: (inout ProgressThrottle, _ now: UInt64) -> Value)
-        -> Value
-    {
-        flow.stories.withLock { body(&$0, Clock.nanoseconds) }
+    package func withProgress<Value>(
+        _ body: (inout ProgressThrottle, _ now: UInt64) -> Value
+    ) -> Value {
+        flow.progress.withLock { body(&$0, Clock.nanoseconds) }
     }
 }

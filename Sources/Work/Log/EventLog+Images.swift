@@ -74,7 +74,7 @@ extension EventLog {
         guard image.state != .cancelled else {
             return say(.imageCancelled, "\(batch): \(image.name) cancelled", fields)
         }
-        let telling = withStories { $0.failed(batch, at: $1) }
+        let telling = withProgress { $0.failed(batch, at: $1) }
         guard telling != .count else { return }
         let hint = error.isTransient ? "; \(batch).retry may help" : ""
         say(
