@@ -69,8 +69,8 @@ package enum SourceReference: Sendable {
 
 /// What tells a URL from a path.
 extension SourceReference {
-    /// Whether a source is a path and not a URL: it has no scheme. Other sources with a colon in their first component
-    /// begin with `./`.
+    /// Whether a source is a path and not a URL: it has no scheme. A path whose first component has a colon is written
+    /// with `./` before it.
     package static func isPath(_ text: String) -> Bool { RedactedURL.scheme(of: text) == nil }
 
     /// Whether an argument of a command is a URL and not a path. A shell completes the names of files, so an argument
