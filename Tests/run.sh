@@ -519,11 +519,11 @@ fuzz_heads() {
     mkdir -p "$module"
     swiftc "${flags[@]}" -module-name DarkroomCore -whole-module-optimization \
         -emit-module -emit-module-path "$module/DarkroomCore.swiftmodule" \
-        -emit-object -o "$module/core.o" $core/{ByteString,Hexadecimal,RedactedURL,String+Printable,UInt8+Digit}.swift || return
+        -emit-object -o "$module/core.o" $core/{BinaryInteger+Digits,ByteString,CalendarDay,Hexadecimal,PercentEncoding,RedactedURL,String+Printable,UInt8+Digit}.swift || return
     swiftc "${flags[@]}" -use-ld=lld -module-name heads -I "$module" "$module/core.o" \
         $fetch/{HTTPDate,HTTPField,HTTPStatus,EntityTag,ContentRange,RetryAfter,CacheControl}.swift \
-        $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules,RuleVerdict}.swift \
-        $fetch/{URLAuthority,Origin,ContentCoding,PercentEscapes,RedirectTarget,ReceivedCookies}.swift \
+        $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules,TextProblem}.swift \
+        $fetch/{URLAuthority,Origin,ContentCoding,RedirectTarget,ReceivedCookies}.swift \
         Tests/fuzz/heads.swift -o "$1"
 }
 

@@ -52,7 +52,7 @@ extension Board {
             let source = batch.sources[source].reference
             return Admission.Wish(
                 request: request, owner: batch.owner, source: source,
-                host: DownloadFairQueue.host(of: source.text), cacheKey: cacheKey(source),
+                host: SourceReference.host(of: source.text), cacheKey: cacheKey(source),
                 piece: piece)
         case .filter(_, let image):
             guard batch.stage(of: image) == .waits(.filter) else { return nil }

@@ -44,8 +44,7 @@ package struct FilterText: Sendable, Equatable {
 
     private static func unknown(_ name: String, in text: String) -> ClientError {
         let names = FilterCatalog.all.map(\.name)
-        let nearest = Suggestion.meant(
-            by: ByteString(name), among: names.lazy.map { ByteString($0) })
+        let nearest = Suggestion.meant(by: ByteString(name), among: names)
         return problem(
             text, code: "unknown-filter",
             "there is no filter ‘\(shown(name))’"

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import Foundation
@@ -25,7 +26,7 @@ package struct PictureSource: Sendable, Equatable {
         _ argument: String, in folder: String = FileManager.default.currentDirectoryPath,
         mayBeGone: Bool = false
     ) throws(ClientError) {
-        if Self.isURL(argument) {
+        if SourceReference.isURL(argument: argument) {
             source = argument
             imageName = ImageName.derived(from: ByteString(argument))
             path = nil
@@ -84,11 +85,6 @@ package struct PictureSource: Sendable, Equatable {
         func contain(_ folder: String) -> Bool { roots.contain(folder + "/*") }
         guard !contain(path), let real = path.realPath, contain(real) else { return path }
         return real
-    }
-
-    private static func isURL(_ text: String) -> Bool {
-        let lowered = ByteString(text).asciiLowercased
-        return ["http://", "https://", "file:/"].contains { lowered.hasPrefix($0) }
     }
 
     /// Whether it begins like the URL of a scheme that nobody fetches, or like a mistyped one.

@@ -223,7 +223,7 @@ package struct ConfigurationCheck {
             do throws(FileError) {
                 let opened = try Directory(path: folder.path)
                 if unit == nil, let words = access() { return words }
-                let way = FolderWay(
+                let way = TrustedPath(
                     to: try opened.information(), for: unit?.userID ?? geteuid())
                 return way.problem(opened).map { "\(folder.path): \($0)" }
             } catch  where error.errno == .permissionDenied {
@@ -239,7 +239,7 @@ package struct ConfigurationCheck {
     private func undeliverable(_ path: String, under unit: ServiceUnit?) -> String? {
         do throws(FileError) {
             let folder = try Directory(path: path)
-            let way = FolderWay(to: try folder.information(), for: unit?.userID ?? geteuid())
+            let way = TrustedPath(to: try folder.information(), for: unit?.userID ?? geteuid())
             return (unit == nil ? FolderAccess.toWriteInto(path) : nil)
                 ?? way.problem(folder).map { "\(path): \($0)" }
         } catch {

@@ -11,7 +11,7 @@ extension Setting {
     ) -> Setting {
         parsedList(
             key, help, "a list of networks such as [10.0.0.0/8, \"fd00::/8\"]", path,
-            read: { text throws(IPNetwork.Problem) in try IPNetwork(text) }, message: \.message)
+            read: { text throws(TextProblem) in try IPNetwork(text) })
     }
 
     /// A list of hosts and domains, or a single one.
@@ -21,24 +21,23 @@ extension Setting {
     ) -> Setting {
         parsedList(
             key, help, "a list of hosts such as [example.org, \"*.example.org\"]", path,
-            read: { text throws(HostPattern.Problem) in try HostPattern(text) }, message: \.message)
+            read: { text throws(TextProblem) in try HostPattern(text) })
     }
 
     /// A list of what `read` takes, or a single one. The error names all that it does not take.
-    private static func parsedList<Entry: Sendable, Problem: Error>(
+    private static func parsedList<Entry: Sendable>(
         _ key: String, _ help: String, _ expected: String,
         _ path: WritableKeyPath<Configuration, [Entry]> & Sendable,
-        read: @escaping @Sendable (String) throws(Problem) -> Entry,
-        message: @escaping @Sendable (Problem) -> String
+        read: @escaping @Sendable (String) throws(TextProblem) -> Entry
     ) -> Setting {
         Setting(key, "[]", help) { text, configuration throws(SettingError) in
             var problems: [String] = []
             var values: [Entry] = []
             for entry in try entries(of: text) {
-                do throws(Problem) {
+                do throws(TextProblem) {
                     values.append(try read(entry))
                 } catch {
-                    problems.append(message(error))
+                    problems.append(error.message)
                 }
             }
             try refuse(

@@ -16,10 +16,10 @@ extension Descriptor {
         waits: Bool = false
     ) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
-        var failure: Errno?
         let number = number
-        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
-            do throws(Errno) {
+        do throws(Errno) {
+            try withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) {
+                buffer throws(Errno) in
                 while bytes.count <= maximum {
                     if stop?.isSet == true { throw .canceled }
                     let wanted = min(buffer.count, maximum + 1 - bytes.count)
@@ -32,27 +32,21 @@ extension Descriptor {
                     bytes.append(contentsOf: buffer[..<count])
                     if count < wanted, bytes.count == length { return }
                 }
-            } catch {
-                failure = error
             }
+        } catch {
+            throw FileError(.read, path, error)
         }
-        if let failure { throw FileError(.read, path, failure) }
         return bytes
     }
 
     /// All bytes of a file that has this length, without a change of its position; nil if it has another length now.
     package func content(ofLength length: Int) throws(Errno) -> [UInt8]? {
-        var failure: Errno?
         // One byte more would show that the file continues.
         let wanted = length + 1
-        let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
-            do throws(Errno) {
-                filled = try retryingInterrupts { pread(number, buffer.baseAddress, wanted, 0) }
-            } catch {
-                failure = error
-            }
+        let bytes = try [UInt8](unsafeUninitializedCapacity: wanted) {
+            buffer, filled throws(Errno) in
+            filled = try retryingInterrupts { pread(number, buffer.baseAddress, wanted, 0) }
         }
-        if let failure { throw failure }
         return bytes.count == length ? bytes : nil
     }
 

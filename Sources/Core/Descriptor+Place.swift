@@ -43,15 +43,13 @@ extension Descriptor {
     }
 
     package func write(_ bytes: [UInt8], at place: Int, path: String) throws(FileError) {
-        var failure: Errno?
-        bytes.withUnsafeBytes { bytes in
-            do throws(Errno) {
-                try write(bytes, at: place)
-            } catch {
-                failure = error
+        do throws(Errno) {
+            try bytes.withUnsafeBufferPointer { bytes throws(Errno) in
+                try write(UnsafeRawBufferPointer(bytes), at: place)
             }
+        } catch {
+            throw FileError(.write, path, error)
         }
-        if let failure { throw FileError(.write, path, failure) }
     }
 }
 
@@ -64,22 +62,15 @@ extension FileDescriptor {
 
     /// At most `count` bytes at a place of the file, without a change of its position; fewer only at its end.
     package func bytes(_ count: Int, at place: Int) throws(Errno) -> [UInt8] {
-        var failure: Errno?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled throws(Errno) in
             filled = 0
-            do throws(Errno) {
-                while filled < count {
-                    let rest = UnsafeMutableRawBufferPointer(buffer)[filled...]
-                    let length = try read(
-                        into: UnsafeMutableRawBufferPointer(rebasing: rest), at: place + filled)
-                    if length == 0 { return }
-                    filled += length
-                }
-            } catch {
-                failure = error
+            while filled < count {
+                let rest = UnsafeMutableRawBufferPointer(buffer)[filled...]
+                let length = try read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: rest), at: place + filled)
+                if length == 0 { return }
+                filled += length
             }
         }
-        if let failure { throw failure }
-        return bytes
     }
 }

@@ -161,26 +161,46 @@ package final class Directory: Sendable {
     /// - Parameter most: when there are this many, the list ends. For a folder that others fill, whose names must not take
     ///   all memory.
     package func names(atMost most: Int = .max) throws(FileError) -> [FileName] {
-        let copy = try retryingInterrupts(.list, path) {
-            openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        var names: [FileName] = []
+        do throws(Errno) {
+            _ = try Self.forEachEntry(of: number) { name, _ in
+                names.append(name)
+                return names.count < most
+            }
+        } catch {
+            throw FileError(.list, path, error)
+        }
+        return names
+    }
+
+    /// Calls `body` for each entry of an open folder except `.` and `..`, with its name and its type as readdir(3) has
+    /// it, until `body` returns false.
+    ///
+    /// - Returns: whether all entries were read.
+    package static func forEachEntry(
+        of folder: CInt, _ body: (FileName, _ type: Int) -> Bool
+    ) throws(Errno) -> Bool {
+        let copy = try retryingInterrupts {
+            openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
         guard let stream = fdopendir(copy) else {
             let error = Errno(rawValue: errno)
             _ = Glibc.close(copy)
-            throw FileError(.list, path, error)
+            throw error
         }
         defer { closedir(stream) }
-        var names: [FileName] = []
         while true {
             errno = 0
-            guard names.count < most, let entry = readdir(stream) else { break }
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw Errno(rawValue: errno) }
+                return true
+            }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
                 FileName(bytes: buffer.prefix { $0 != 0 })
             }
-            if name != "." && name != ".." { names.append(name) }
+            if name == "." || name == ".." { continue }
+            guard body(name, Int(entry.pointee.d_type)) else { return false }
         }
-        if errno != 0 { throw FileError(.list, path, Errno(rawValue: errno)) }
-        return names
     }
 
     /// Whether this process may list the folder, and create and remove entries in it.

@@ -226,30 +226,37 @@ package enum FaultPoint: String, Sendable, CaseIterable {
 
     package static let variable = "DARKROOM_FAULT"
 
-    /// Whether only `darkroom run` and `darkroom merge` pass it.
-    package var needsRun: Bool {
-        ["plan-", "revision-", "former-", "merge-"].contains { rawValue.hasPrefix($0) }
+    /// What must be in use so that a process passes a point.
+    package enum Need {
+        /// `darkroom run` or `darkroom merge`.
+        case run
+        /// `darkroom watch --finished`.
+        case notification
+        /// Downloads from a network, or a store of results.
+        case cache
+        case results
+        case hotFolder
+        /// A hot folder whose outputs are delivered.
+        case delivery
+        /// A hot folder whose originals move into another folder.
+        case place
+        case codec
     }
 
-    /// Whether only `darkroom watch --finished` passes it.
-    package var needsNotification: Bool { rawValue.hasPrefix("notify-") }
-
-    /// Whether only daemons that download from a network, or have a store of results, pass it; the self-test has neither.
-    package var needsNetwork: Bool { rawValue.hasPrefix("cache-") }
-
-    /// Whether only daemons with a store of results pass it.
-    package var needsResults: Bool { self == .resultCopied }
-
-    /// Whether only daemons with a hot folder pass it, some only if its outputs are delivered, or its originals move.
-    package var needsHotFolder: Bool {
-        rawValue.hasPrefix("hot-") || rawValue.hasPrefix("delivery-") || needsPlace
+    /// nil if every daemon passes it.
+    package var need: Need? {
+        switch rawValue.prefix(while: { $0 != "-" }) {
+        case "plan", "revision", "former", "merge": .run
+        case "notify": .notification
+        case "cache": .cache
+        case "result": .results
+        case "hot": .hotFolder
+        case "delivery": .delivery
+        case "place": .place
+        case "codec": .codec
+        default: nil
+        }
     }
-
-    /// Whether only daemons pass it that move originals into another folder.
-    package var needsPlace: Bool { rawValue.hasPrefix("place-") }
-
-    /// Whether only daemons pass it that have a codec program.
-    package var needsCodec: Bool { rawValue.hasPrefix("codec-") }
 
     /// Ends the process here if that was requested.
     @inline(__always)

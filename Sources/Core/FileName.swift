@@ -54,11 +54,6 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
     }
 
     package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        var terminated = bytes.map { CChar(bitPattern: $0) }
-        terminated.append(0)
-        return terminated.withUnsafeBufferPointer { buffer in
-            // A terminated array is never empty, so it has a base address.
-            body(buffer.baseAddress.unsafelyUnwrapped)
-        }
+        body(bytes.map { CChar(bitPattern: $0) } + [0])
     }
 }

@@ -90,7 +90,7 @@ package struct FolderAccess: Equatable {
         guard error == .permissionDenied else {
             return FolderAccess(obstacle: "\(obstacle): \(error)", remedy: nil)
         }
-        let command = "install -d -o \(user) -g \(getegid()) \(quoted(path))"
+        let command = "install -d -o \(user) -g \(getegid()) \(path.string.shellQuoted)"
         return FolderAccess(
             obstacle: obstacle,
             remedy: (isDeep ? "correct the path, or let" : "let")
@@ -114,10 +114,10 @@ package struct FolderAccess: Equatable {
     private static func handOver(_ path: FilePath, _ kind: Kind) -> String {
         let words = "the \(kind.name) must belong to the user that runs the daemon (\(user))"
         if kind.signs.allSatisfy({ errno(path.appending($0).string, F_OK) == nil }) {
-            return "\(words): chown -R \(user) \(quoted(path))"
+            return "\(words): chown -R \(user) \(path.string.shellQuoted)"
         }
         if let folder = try? Directory(path: path.string), (try? folder.names())?.isEmpty == true {
-            return "\(words): chown \(user) \(quoted(path))"
+            return "\(words): chown \(user) \(path.string.shellQuoted)"
         }
         return "\(words); use a separate folder for it"
     }
@@ -127,13 +127,5 @@ package struct FolderAccess: Equatable {
     /// Why this user does not have this access to a file; nil if it has.
     private static func errno(_ path: String, _ access: CInt) -> Errno? {
         faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0 ? nil : Errno(rawValue: Glibc.errno)
-    }
-
-    private static func quoted(_ path: FilePath) -> String {
-        let text = path.string
-        let isPlain = text.allSatisfy {
-            $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0))
-        }
-        return isPlain ? text : text.singleQuoted
     }
 }

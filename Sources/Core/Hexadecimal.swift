@@ -1,9 +1,10 @@
-/// Hexadecimal digits in lower case, two for each byte.
+/// Hexadecimal digits, two for each byte; in lower case where nothing else is said.
 package enum Hexadecimal {
-    private static let table = Array("0123456789abcdef".utf8)
+    package static let lowercase = Array("0123456789abcdef".utf8)
+    package static let uppercase = Array("0123456789ABCDEF".utf8)
 
     package static func digits(of byte: UInt8) -> [UInt8] {
-        [table[Int(byte >> 4)], table[Int(byte & 15)]]
+        [lowercase[Int(byte >> 4)], lowercase[Int(byte & 15)]]
     }
 
     package static func text(of bytes: some Sequence<UInt8>) -> String {
@@ -12,7 +13,7 @@ package enum Hexadecimal {
 
     /// The value of a digit; nil for any other character, a capital letter too.
     package static func value(of digit: UInt8) -> UInt8? {
-        table.firstIndex(of: digit).map { UInt8($0) }
+        lowercase.firstIndex(of: digit).map { UInt8($0) }
     }
 
     /// A character below U+10000 as an escape of JSON and YAML, such as `\u202e`.

@@ -21,9 +21,7 @@ package enum Inheritance {
         signal(SIGCHLD, SIG_DFL)
         let mask = umask(0o077)
         umask(mask & ~0o700)
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in blocked { sigaddset(&set, signal) }
+        var set = sigset_t(blocked)
         pthread_sigmask(SIG_SETMASK, &set, nil)
     }
 }

@@ -1,10 +1,15 @@
 /// Writes the text of one JSON object, for small files that are written often: for them, Foundation's encoder costs as
 /// much as the file. The result is the encoder's with `sortedKeys` and `withoutEscapingSlashes`, if the keys are added
 /// in alphabetical order.
+///
+///     var writer = JSONWriter()
+///     writer.add("name", "beach")
+///     writer.add("size") { $0.add("width", 800) }
+///     let text = writer.text()   // {"name":"beach","size":{"width":800}} and a newline
 package struct JSONWriter: Sendable {
     private var bytes: [UInt8] = []
     private var depth = 0
-    /// Whether nothing has been added to the innermost of them.
+    /// Whether nothing has been added to the innermost object or list.
     private var isEmpty = true
     private let isIndented: Bool
 

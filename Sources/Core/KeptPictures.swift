@@ -33,17 +33,16 @@ package struct KeptPictures: Sendable, Equatable {
     }
 
     /// Where the picture of a local source may be, as paths from the answer.
-    package func ways(to path: String) -> [String] {
-        var way = Substring(path)
-        while way.utf8.first == UInt8(ascii: "/") { way = way.dropFirst() }
-        guard !way.isEmpty else { return [] }
+    package func paths(of source: String) -> [String] {
         // An absolute source is as if the folder were `/`.
-        var ways = ["\(Self.folderName)/\(way)"]
-        if let output = outputs[ByteString(path)],
-            let last = way.utf8.split(separator: UInt8(ascii: "/")).last
+        let path = Substring(source.utf8.drop { $0 == UInt8(ascii: "/") })
+        guard !path.isEmpty else { return [] }
+        var paths = ["\(Self.folderName)/\(path)"]
+        if let output = outputs[ByteString(source)],
+            let last = path.utf8.split(separator: UInt8(ascii: "/")).last
         {
-            ways.append(Self.fileName(of: output.string, FileName(bytes: last)).text)
+            paths.append(Self.fileName(of: output.string, FileName(bytes: last)).text)
         }
-        return ways
+        return paths
     }
 }

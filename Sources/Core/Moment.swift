@@ -19,9 +19,7 @@ package struct Moment: Codable, Sendable, Equatable, Comparable {
     /// ones that do.
     package var text: String {
         let value = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
-        let day = (Double(value) / 86_400_000).rounded(.down)
-        let rest = value - Int(day) * 86_400_000
-        let (year, month, date) = Self.date(ofDay: Int(day))
+        let (date, rest) = CalendarDay.split(value, length: 86_400_000)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
         func add(_ number: Int, digits: Int, then character: Unicode.Scalar) {
@@ -33,9 +31,9 @@ package struct Moment: Codable, Sendable, Equatable, Comparable {
             }
             bytes.append(UInt8(ascii: character))
         }
-        add(year, digits: 4, then: "-")
-        add(month, digits: 2, then: "-")
-        add(date, digits: 2, then: "T")
+        add(date.year, digits: 4, then: "-")
+        add(date.month, digits: 2, then: "-")
+        add(date.day, digits: 2, then: "T")
         add(rest / 3_600_000, digits: 2, then: ":")
         add(rest / 60_000 % 60, digits: 2, then: ":")
         add(rest / 1000 % 60, digits: 2, then: ".")
@@ -70,30 +68,11 @@ package struct Moment: Codable, Sendable, Equatable, Comparable {
         }
         let (year, month, day) = (fields[0], fields[1], fields[2])
         let (hour, minute, second) = (fields[3], fields[4], fields[5])
-        guard year > 0, (1...12).contains(month), day > 0, hour < 24, minute < 60, second < 60
+        guard year > 0, hour < 24, minute < 60, second < 60,
+            let date = CalendarDay(year: year, month: month, day: day)
         else { return nil }
-        // As `date(ofDay:)`: the year begins in March.
-        let shifted = month > 2 ? year : year - 1
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
-        guard date(ofDay: days) == (year, month, day) else { return nil }
-        return days * 86_400_000 + hour * 3_600_000 + minute * 60_000 + second * 1000 + fields[6]
-    }
-
-    /// The date of a day, counted from 1970-01-01. The year begins in March here, so that the leap day is its last.
-    private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
-        // 400 years have 146,097 days. The count begins on 0000-03-01.
-        let shifted = day + 719_468
-        let cycle = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfCycle = shifted - cycle * 146_097
-        let yearOfCycle =
-            (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
-        let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        return (
-            cycle * 400 + yearOfCycle + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9,
-            dayOfYear - (153 * month + 2) / 5 + 1
-        )
+        return date.number * 86_400_000 + hour * 3_600_000 + minute * 60_000 + second * 1000
+            + fields[6]
     }
 
     package init(from decoder: any Decoder) throws {

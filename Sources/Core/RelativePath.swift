@@ -50,32 +50,14 @@ package struct RelativePath: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    package static func word(_ bytes: some Sequence<UInt8>) -> String {
-        var word: [UInt8] = []
-        for byte in bytes {
-            if (0x21..<0x7F).contains(byte), byte != UInt8(ascii: "%") {
-                word.append(byte)
-            } else {
-                word += [UInt8(ascii: "%")] + Hexadecimal.digits(of: byte)
-            }
+    package static func word(_ bytes: some Collection<UInt8>) -> String {
+        PercentEncoding.encoded(bytes, digits: Hexadecimal.lowercase) {
+            (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "%")
         }
-        return String(decoding: word, as: UTF8.self)
     }
 
     package static func bytes(ofWord word: some StringProtocol) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = Array(word.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
+        let (bytes, isValid) = PercentEncoding.decoded(word.utf8)
+        return isValid ? bytes : nil
     }
 }

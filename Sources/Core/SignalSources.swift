@@ -10,9 +10,7 @@ package final class SignalSources {
     /// signal that arrives before its source is installed would kill the process. darkroomd blocks them even earlier
     /// (CDarkroomEntry). This function also ignores signals that would end the process.
     package static func block(_ signals: [CInt]) {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in signals { sigaddset(&set, signal) }
+        var set = sigset_t(signals)
         pthread_sigmask(SIG_BLOCK, &set, nil)
         // A write to a closed connection is an error that the code handles. It must not end the process.
         signal(SIGPIPE, SIG_IGN)
@@ -49,4 +47,12 @@ package final class SignalSources {
     }
 
     deinit { for source in sources { source.cancel() } }
+}
+
+extension sigset_t {
+    init(_ signals: [CInt]) {
+        self.init()
+        sigemptyset(&self)
+        for signal in signals { sigaddset(&self, signal) }
+    }
 }

@@ -1,7 +1,7 @@
 /// Sizes and times in the units of the settings, so that a value in a message can be found in the manual and written
 /// into the configuration.
 package enum Units {
-    private static let binary = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
+    static let binary = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
 
     /// `1 GiB`, `64 KiB`, `4095 bytes`. A number that is not a multiple of a unit is shown in bytes, and a large one
     /// also as a rounded value: `268435457 bytes (256.0 MiB)`, `1290052 KiB (1.2 GiB)`.

@@ -21,9 +21,9 @@ package struct AddressRules: Sendable, Equatable {
         self.allowNetworks = allowNetworks
     }
 
-    package func verdict(_ address: IPAddress) -> RuleVerdict {
-        if allowNetworks.contains(where: { $0.contains(address) }) { return .allowed }
-        return Self.special(address).map(RuleVerdict.denied) ?? .allowed
+    /// The kind of an address that may not be connected to: `private, embedded in 6to4`; nil if it may.
+    package func refusal(of address: IPAddress) -> String? {
+        allowNetworks.contains { $0.contains(address) } ? nil : Self.special(address)
     }
 
     /// Why the address is not global unicast; nil if it is.

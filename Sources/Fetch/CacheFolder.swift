@@ -277,29 +277,29 @@ extension Descriptor {
         _ body: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(CopyError) -> Int {
         var done = 0
-        var failure: CopyError?
-        withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 16) { buffer in
-            while done < length, failure == nil {
+        try withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 16) {
+            buffer throws(CopyError) in
+            while done < length {
                 let wanted = min(buffer.count, length - done)
+                let piece: UnsafeRawBufferPointer
                 do throws(Errno) {
                     let count = try read(
                         into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]),
                         at: start + done)
-                    guard count > 0 else { break }
-                    let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-                    body(piece)
-                    do throws(Errno) {
-                        try file.write(piece, at: place + done)
-                    } catch {
-                        failure = .writing(error)
-                    }
-                    done += count
+                    if count == 0 { return }
+                    piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 } catch {
-                    failure = .reading(error)
+                    throw .reading(error)
                 }
+                body(piece)
+                do throws(Errno) {
+                    try file.write(piece, at: place + done)
+                } catch {
+                    throw .writing(error)
+                }
+                done += piece.count
             }
         }
-        if let failure { throw failure }
         return done
     }
 }

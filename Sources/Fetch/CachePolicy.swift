@@ -60,7 +60,8 @@ package struct CachePolicy: Sendable {
             url: ByteString(url.description), validators: Validators(answer) ?? Validators(),
             received: received,
             age: CacheRecord.initialAge(
-                date: answer.date?.seconds, age: answer.age, received: received, delay: delay),
+                date: answer.date?.secondsSince1970, age: answer.age, received: received,
+                delay: delay),
             freshness: CacheRecord.Freshness(answer), target: target,
             variant: dependsOnUs(answer) ? userAgent : nil)
     }
@@ -100,7 +101,7 @@ package struct CachePolicy: Sendable {
         var record = record
         record.received = received
         record.age = CacheRecord.initialAge(
-            date: answer.date?.seconds, age: answer.age, received: received, delay: delay)
+            date: answer.date?.secondsSince1970, age: answer.age, received: received, delay: delay)
         record.freshness.update(answer)
         if let validators = Validators(answer) {
             record.validators.entityTag = validators.entityTag ?? record.validators.entityTag
@@ -115,8 +116,9 @@ extension CacheRecord.Freshness {
     init(_ answer: ResponseHead) {
         let control = answer.cacheControl
         self.init(
-            lifetime: control.sharedMaxAge ?? control.maxAge, expires: answer.expires?.seconds,
-            date: answer.date?.seconds, requiresRevalidation: control.noCache)
+            lifetime: control.sharedMaxAge ?? control.maxAge,
+            expires: answer.expires?.secondsSince1970,
+            date: answer.date?.secondsSince1970, requiresRevalidation: control.noCache)
     }
 
     /// Takes over the fields of a confirmation; each replaces the old value.
@@ -138,8 +140,4 @@ extension CacheRecord.Freshness {
         if let lifetime { return lifetime }
         return expires.map { $0.saturatingSubtract(date ?? received) }
     }
-}
-
-extension HTTPDate {
-    fileprivate var seconds: Int { Int(secondsSince1970) }
 }

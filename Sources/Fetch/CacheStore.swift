@@ -27,7 +27,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
         /// Responses that must not be used and could not be removed.
         var distrusted: Set<CacheKey> = []
         /// When each kind of problem was last logged, in nanoseconds.
-        var told: [String: UInt64] = [:]
+        var lastLogged: [String: UInt64] = [:]
     }
 
     /// - Parameter limit: the number of bytes that all responses together may use, in blocks of 4096.
@@ -78,7 +78,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
             }
             makeRoom(for: 0)
         } catch {
-            troubled(error)
+            report(error)
         }
     }
 
@@ -97,7 +97,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
             }
             return try read(key, file)
         } catch {
-            troubled(error)
+            report(error)
             return nil
         }
     }
@@ -141,7 +141,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
             switch error {
             case .writing(let errno): throw FileError(.write, path, errno)
             case .reading(let errno):
-                troubled(FileError(.read, folder.path(of: key), errno))
+                report(FileError(.read, folder.path(of: key), errno))
                 return false
             }
         }
@@ -171,7 +171,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
                 throw error
             }
         } catch {
-            troubled(error)
+            report(error)
             return false
         }
         used(entry)
@@ -201,7 +201,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
                     state.limit = 0
                 }
             }
-            troubled(error)
+            report(error)
         }
     }
 
@@ -223,13 +223,13 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
         guard let block = head.encoded() else { return false }
         do throws(FileError) {
             guard try folder.hasRoom(for: room) else {
-                tell("cache-low-space") { log.cacheHasNoRoom(Record.contents, folder.path) }
+                logHourly("cache-low-space") { log.cacheHasNoRoom(Record.contents, folder.path) }
                 return false
             }
             makeRoom(for: room)
             try folder.write(block, body, length: length, as: key)
         } catch {
-            troubled(error)
+            report(error)
             return false
         }
         state.withLock { state in
@@ -252,7 +252,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
         } catch  where error.errno == .noSuchFileOrDirectory {
             // It was removed to make room.
         } catch {
-            troubled(error)
+            report(error)
         }
     }
 
@@ -269,7 +269,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
                 do throws(FileError) {
                     try folder.remove(victim.key)
                 } catch {
-                    troubled(error)
+                    report(error)
                 }
             }
         }
@@ -277,18 +277,18 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
 
     // MARK: Problems
 
-    private func troubled(_ error: FileError) {
-        tell(error.code) { log.cacheTroubled(Record.contents, error) }
+    private func report(_ error: FileError) {
+        logHourly(error.code) { log.cacheTroubled(Record.contents, error) }
     }
 
     private static var hour: UInt64 { 3_600_000_000_000 }
 
     /// Logs each kind of problem once an hour, so that a problem of every image is not logged for each one.
-    private func tell(_ code: String, _ body: () -> Void) {
+    private func logHourly(_ code: String, _ body: () -> Void) {
         let now = Clock.nanoseconds
         let isNews = state.withLock { state in
-            if let last = state.told[code], now - last < Self.hour { return false }
-            state.told[code] = now
+            if let last = state.lastLogged[code], now - last < Self.hour { return false }
+            state.lastLogged[code] = now
             return true
         }
         if isNews { body() }

@@ -91,9 +91,12 @@ extension EasyOptions {
     }
 }
 
-private func receiver(_ user: UnsafeMutableRawPointer?) -> CurlReceiver? {
-    user.map { Unmanaged<CurlReceiver>.fromOpaque($0).takeUnretainedValue() }
+/// The object that a callback of libcurl gets as its `user`.
+func object<Object: AnyObject>(_ user: UnsafeMutableRawPointer?) -> Object? {
+    user.map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
 }
+
+private func receiver(_ user: UnsafeMutableRawPointer?) -> CurlReceiver? { object(user) }
 
 private func receive(
     bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, user: UnsafeMutableRawPointer?

@@ -25,7 +25,7 @@ final class EasyHandle: CurlReceiver {
         // Keeps connections, sessions and names, because they belong to the multi handle.
         curl_easy_reset(curl)
         let options = try prepare(
-            transfer.hop, transfer.requestFields(), transfer.settings,
+            transfer.hop, transfer.requestHeaders(), transfer.settings,
             firstBytes: transfer.request.firstBytes, timeLeft: transfer.timeLeft)
         let user = Unmanaged.passUnretained(self).toOpaque()
         try options.set(CURLOPT_PRIVATE, pointer: user)
@@ -72,9 +72,7 @@ final class EasyHandle: CurlReceiver {
     }
 }
 
-private func easyHandle(_ user: UnsafeMutableRawPointer?) -> EasyHandle? {
-    user.map { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue() }
-}
+private func easyHandle(_ user: UnsafeMutableRawPointer?) -> EasyHandle? { object(user) }
 
 /// libcurl's debug callback. It also receives the sent data, including credentials, and keeps none of it.
 private func watchWire(

@@ -29,7 +29,7 @@ package struct FetchRules: Sendable, Equatable {
     /// - Parameter host: in the form of libcurl's URL parser. If it is an address, it is checked as an address.
     package func refusal(host: ByteString) -> Refusal? {
         let name = HostName(host)
-        if case .denied(let rule) = hosts.verdict(name) {
+        if let rule = hosts.refusal(of: name) {
             return Refusal(
                 code: .hostForbidden, words: "the host \(name) is not allowed: \(rule)")
         }
@@ -46,7 +46,7 @@ package struct FetchRules: Sendable, Equatable {
 
     /// Why a host may not be connected to at this address, which it has or its name resolves to.
     package func refusal(address: IPAddress, host: ByteString) -> Refusal? {
-        guard case .denied(let kind) = addresses.verdict(address) else { return nil }
+        guard let kind = addresses.refusal(of: address) else { return nil }
         let name = HostName(host)
         let subject =
             name == .address(address)

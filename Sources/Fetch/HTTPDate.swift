@@ -2,10 +2,10 @@ import DarkroomCore
 import Glibc
 
 /// A time in HTTP, in whole seconds (RFC 9110, 5.6.7).
-package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
-    package var secondsSince1970: Int64
+package struct HTTPDate: Sendable, Hashable, Comparable {
+    package var secondsSince1970: Int
 
-    package init(secondsSince1970: Int64) {
+    package init(secondsSince1970: Int) {
         self.secondsSince1970 = secondsSince1970
     }
 
@@ -15,7 +15,7 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
     ///
     /// - Parameter now: seconds since 1970. A year of two digits that would be more than 50 years later belongs to the
     ///   previous century.
-    package init?(_ bytes: some Collection<UInt8>, now: Int64 = HTTPDate.now.secondsSince1970) {
+    package init?(_ bytes: some Collection<UInt8>, now: Int = HTTPDate.now.secondsSince1970) {
         // No format is longer: "Wednesday, 06-Nov-94 08:49:37 GMT".
         guard bytes.count <= 40 else { return nil }
         var scanner = Scanner(rest: bytes.map(\.asciiLowercased)[...])
@@ -23,11 +23,11 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
         secondsSince1970 = seconds
     }
 
-    package static var now: HTTPDate { HTTPDate(secondsSince1970: Int64(time(nil))) }
+    package static var now: HTTPDate { HTTPDate(secondsSince1970: Int(time(nil))) }
 
     /// The time a number of seconds later, from 0 to 2³¹.
     func advanced(by seconds: Int) -> HTTPDate {
-        HTTPDate(secondsSince1970: secondsSince1970 + Int64(seconds))
+        HTTPDate(secondsSince1970: secondsSince1970 + seconds)
     }
 
     package static func < (left: HTTPDate, right: HTTPDate) -> Bool {
@@ -38,18 +38,18 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
 extension HTTPDate: CustomStringConvertible {
     /// The usual format: `Sun, 06 Nov 1994 08:49:37 GMT`.
     package var description: String {
-        let date = tm(secondsSince1970: secondsSince1970)
-        return "\(Self.weekdays[Int(date.tm_wday)].prefix(3)), \(two(date.tm_mday)) "
-            + "\(Self.months[Int(date.tm_mon)]) \(four(date.year)) "
-            + "\(two(date.tm_hour)):\(two(date.tm_min)):\(two(date.tm_sec)) GMT"
+        let (date, second) = CalendarDay.split(secondsSince1970, length: Self.day)
+        // 1970-01-01 was a Thursday.
+        let weekday = Self.weekdays[((date.number + 4) % 7 + 7) % 7]
+        return "\(weekday.prefix(3)), \(two(date.day)) \(Self.months[date.month - 1]) "
+            + "\(date.year.digits(width: 4)) "
+            + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
     }
 
-    private func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    private func two(_ number: Int) -> String { number.digits(width: 2) }
 
-    private func four(_ number: Int64) -> String {
-        String(repeating: "0", count: max(0, 4 - "\(number)".utf8.count)) + "\(number)"
-    }
-
+    /// In seconds.
+    fileprivate static let day = 86_400
     fileprivate static let weekdays = [
         "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
     ]
@@ -62,7 +62,7 @@ private struct Scanner {
     var rest: ArraySlice<UInt8>
 
     /// In seconds since 1970.
-    mutating func date(now: Int64) -> Int64? {
+    mutating func date(now: Int) -> Int? {
         guard let weekday = word() else { return nil }
         let isLong = HTTPDate.weekdays.contains { $0.lowercased() == weekday }
         guard isLong || HTTPDate.weekdays.contains(where: { $0.prefix(3).lowercased() == weekday })
@@ -72,7 +72,7 @@ private struct Scanner {
     }
 
     /// ` 06 Nov 1994 08:49:37 GMT`
-    private mutating func fixed() -> Int64? {
+    private mutating func fixed() -> Int? {
         guard take(" "), let day = number(2), take(" "), let month = month(), take(" "),
             let year = number(4), take(" "), let time = time(), zone()
         else { return nil }
@@ -80,18 +80,18 @@ private struct Scanner {
     }
 
     /// `, 06-Nov-94 08:49:37 GMT`
-    private mutating func rfc850(now: Int64) -> Int64? {
+    private mutating func rfc850(now: Int) -> Int? {
         guard take(", "), let day = number(2), take("-"), let month = month(), take("-"),
             let year = number(2), take(" "), let time = time(), zone()
         else { return nil }
-        let thisYear = tm(secondsSince1970: now).year
+        let thisYear = CalendarDay.split(now, length: HTTPDate.day).day.year
         var full = thisYear - thisYear % 100 + year
         if full > thisYear + 50 { full -= 100 }
         return seconds(full, month, day, time)
     }
 
     /// ` Nov  6 08:49:37 1994`
-    private mutating func asctime() -> Int64? {
+    private mutating func asctime() -> Int? {
         guard take(" "), let month = month(), take(" ") else { return nil }
         guard let day = take(" ") ? number(1) : number(2), take(" "), let time = time(), take(" "),
             let year = number(4), rest.isEmpty
@@ -99,12 +99,12 @@ private struct Scanner {
         return seconds(year, month, day, time)
     }
 
-    private func seconds(_ year: Int64, _ month: Int, _ day: Int64, _ time: Int64) -> Int64? {
-        tm.seconds(year: year, month: month, day: day, second: time)
+    private func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int? {
+        CalendarDay(year: year, month: month, day: day).map { $0.number * HTTPDate.day + time }
     }
 
     /// The seconds of `08:49:37`. A leap second becomes the second before it, because these days have none.
-    private mutating func time() -> Int64? {
+    private mutating func time() -> Int? {
         guard let hour = number(2), take(":"), let minute = number(2), take(":"),
             let second = number(2), hour < 24, minute < 60, second <= 60
         else { return nil }
@@ -126,45 +126,16 @@ private struct Scanner {
         return letters.isEmpty ? nil : String(decoding: letters, as: UTF8.self)
     }
 
-    private mutating func number(_ digits: Int) -> Int64? {
+    private mutating func number(_ digits: Int) -> Int? {
         let text = rest.prefix(digits)
-        guard text.count == digits,
-            text.allSatisfy(\.isDigit)
-        else { return nil }
+        guard text.count == digits, text.allSatisfy(\.isDigit) else { return nil }
         rest = rest.dropFirst(digits)
-        return text.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        return text.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
     private mutating func take(_ text: String) -> Bool {
         guard rest.starts(with: text.utf8) else { return false }
         rest = rest.dropFirst(text.utf8.count)
         return true
-    }
-}
-
-/// A time in UTC of the Gregorian calendar. The C library does the arithmetic.
-extension tm {
-    fileprivate init(secondsSince1970 seconds: Int64) {
-        self.init()
-        var seconds = time_t(seconds)
-        // If it fails, for a year beyond Int32, the value stays at the beginning of 1900.
-        _ = gmtime_r(&seconds, &self)
-    }
-
-    fileprivate var year: Int64 { Int64(tm_year) + 1900 }
-
-    /// In seconds since 1970; nil for a day that the month does not have.
-    ///
-    /// - Parameters:
-    ///   - month: from 1.
-    ///   - second: of the day.
-    fileprivate static func seconds(year: Int64, month: Int, day: Int64, second: Int64) -> Int64? {
-        var date = tm()
-        date.tm_year = CInt(year - 1900)
-        date.tm_mon = CInt(month - 1)
-        date.tm_mday = CInt(day)
-        // timegm turns 31 November into 1 December.
-        let midnight = Int64(timegm(&date))
-        return date.tm_mon == month - 1 && date.tm_mday == day ? midnight + second : nil
     }
 }

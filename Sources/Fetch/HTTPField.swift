@@ -40,6 +40,9 @@ enum HTTPField {
         byte.isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
+    /// Whether a value may have a byte: all but control characters other than a tab (RFC 9110, 5.5).
+    static func isText(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
+
     /// A token in lower case; nil if it is not a token.
     static func token(_ bytes: ArraySlice<UInt8>) -> ByteString? {
         guard !bytes.isEmpty, bytes.allSatisfy(isToken) else { return nil }
@@ -49,12 +52,8 @@ enum HTTPField {
     /// The text of a value of at most `limit` bytes; nil if it is longer, contains control characters or is not UTF-8.
     static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> ByteString? {
         guard !bytes.isEmpty, bytes.count <= limit,
-            bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            bytes.allSatisfy(isText)
         else { return nil }
         return ByteString(validating: bytes)
     }
-}
-
-extension UInt8 {
-    var isLetterOrDigit: Bool { isDigit || asciiLowercased &- UInt8(ascii: "a") < 26 }
 }

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomPicture
 
 /// One request of a transfer: for the requested URL, or for the target of a redirect. A value exists only if the rules
 /// allow the request.
@@ -46,43 +45,5 @@ struct Hop {
         if let refusal = rules.refusal(host: self.url.host) {
             throw FetchError(refusal.code, "\(shown): \(refusal.words)")
         }
-    }
-
-    /// The custom fields of the request: those of the origin, and those that make the request conditional or ask for a
-    /// part.
-    func fields(
-        headers: OriginHeaders, cookies: inout ReceivedCookies, validators: Validators?,
-        resume: PartialBody?, firstBytes: Int64? = nil
-    ) -> [(name: String, value: String)] {
-        var fields: [(name: String, value: String)] = []
-        var cookie: String?
-        for header in headers.headers(for: origin) {
-            // The user in the URL of a manifest takes precedence over the header of the whole origin.
-            if ByteString(header.name).asciiLowercased == "authorization", url.hasUser { continue }
-            if ByteString(header.name).asciiLowercased == "cookie" {
-                cookie = [cookie, header.value].compactMap(\.self).joined(separator: "; ")
-            } else {
-                fields.append(header)
-            }
-        }
-        if let all = cookies.field(for: origin, path: url.path, configured: cookie) {
-            fields.append(("Cookie", all))
-        }
-        if !fields.contains(where: { ByteString($0.name).asciiLowercased == "accept" }) {
-            fields.append(("Accept", InputFormat.accepted))
-        }
-        if let firstBytes {
-            fields.append(("Range", "bytes=0-\(firstBytes - 1)"))
-        } else if let resume {
-            fields.append(("Range", "bytes=\(resume.bytes)-"))
-            fields.append(("If-Range", resume.validator.string))
-        }
-        if let validators {
-            if let tag = validators.entityTag { fields.append(("If-None-Match", tag.string)) }
-            if let date = validators.lastModified {
-                fields.append(("If-Modified-Since", date.string))
-            }
-        }
-        return fields
     }
 }

@@ -13,12 +13,13 @@ package struct HostRules: Sendable, Equatable {
         self.deny = deny
     }
 
-    package func verdict(_ host: HostName) -> RuleVerdict {
+    /// The rule that does not allow a host: `downloads.denyHosts contains *.example.org`; nil if it is allowed.
+    package func refusal(of host: HostName) -> String? {
         if let rule = deny.first(where: { $0.matches(host) }) {
-            return .denied("downloads.denyHosts contains \(rule)")
+            return "downloads.denyHosts contains \(rule)"
         }
-        if allow.isEmpty || allow.contains(where: { $0.matches(host) }) { return .allowed }
-        return .denied("downloads.allowHosts does not contain it")
+        let isAllowed = allow.isEmpty || allow.contains { $0.matches(host) }
+        return isAllowed ? nil : "downloads.allowHosts does not contain it"
     }
 }
 
@@ -29,28 +30,26 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
     /// `example.org` itself. The text includes the dot: `.example.org`.
     case beneath(ByteString)
 
-    package typealias Problem = TextProblem
-
-    package init(_ text: String) throws(Problem) {
+    package init(_ text: String) throws(TextProblem) {
         let isBeneath = ByteString(text).hasPrefix("*.")
         let host = Substring(isBeneath ? text.utf8.dropFirst(2) : text.utf8[...])
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
-            throw Problem(
+            throw TextProblem(
                 "\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
         }
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw Problem("\"\(text)\": write an international name in its ASCII form, xn--…")
+            throw TextProblem("\"\(text)\": write an international name in its ASCII form, xn--…")
         }
         // An IPv6 address may be written without its brackets, which are for URLs.
         let bracketed: ByteString =
             IPAddress(host)?.family == .v6 ? "[\(host)]" : ByteString(host)
         if let problem = URLAuthority.problem(ofHost: bracketed) {
-            throw Problem("\"\(text)\": \(problem)")
+            throw TextProblem("\"\(text)\": \(problem)")
         }
         switch HostName(bracketed) {
         case .name(let name) where isBeneath: self = .beneath(".\(name)")
         case .address where isBeneath:
-            throw Problem("\"\(text)\": an address has no names beneath it")
+            throw TextProblem("\"\(text)\": an address has no names beneath it")
         case let whole: self = .exact(whole)
         }
     }

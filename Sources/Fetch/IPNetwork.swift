@@ -6,9 +6,6 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     /// The number of bits that its addresses have in common.
     package let prefix: Int
 
-    /// The message has a correction, if possible.
-    package typealias Problem = TextProblem
-
     /// A `prefix` beyond the length of the address is limited, and the bits of `base` beyond the prefix become zero.
     package init(base: IPAddress, prefix: Int) {
         let family = base.family
@@ -20,10 +17,12 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     /// Reads `ADDRESS/PREFIX` (RFC 4632), or an address, which is a network of one address.
     ///
     /// A network of IPv4-mapped addresses (`::ffff:10.0.0.0/104`) becomes the IPv4 network.
-    package init(_ text: String) throws(Problem) {
+    ///
+    /// - Throws: the problem, with a correction if there is one.
+    package init(_ text: String) throws(TextProblem) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }) else {
-            throw Problem("\(Self.quoted(text)) has no address before the /")
+            throw TextProblem("\(Self.quoted(text)) has no address before the /")
         }
         let isMapped = address.family == .v4 && parts[0].utf8.contains(UInt8(ascii: ":"))
         let offset = isMapped ? 96 : 0
@@ -36,14 +35,14 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
             digits.allSatisfy(\.isDigit),
             let length = Int(parts[1]), (offset...offset + address.family.bits).contains(length)
         else {
-            throw Problem(
+            throw TextProblem(
                 "\(Self.quoted(text)): after the / there must be a number from \(offset) to "
                     + "\(offset + address.family.bits)")
         }
         self.init(base: address, prefix: length - offset)
         // 10.1.2.3/8 may mean the network or the single host; this code does not guess.
         guard base == address else {
-            throw Problem(
+            throw TextProblem(
                 "\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
                     + "network, or \(address) for the single address")
         }

@@ -8,11 +8,12 @@ extension LocalSources {
         _ path: String, in kept: KeptPictures, _ shown: RedactedURL
     ) throws(FetchError) -> OpenedFile? {
         guard let answer = try? Directory(path: kept.answer) else { return nil }
-        for way in kept.ways(to: path) {
+        for keptPath in kept.paths(of: path) {
             guard
-                let file = try? resolution.open(way, beneath: answer.number, followsLinks: false)
+                let file = try? resolution.open(
+                    keptPath, beneath: answer.number, followsLinks: false)
             else { continue }
-            return try checked(file, path: "\(kept.answer)/\(way)", shown: shown)
+            return try checked(file, path: "\(kept.answer)/\(keptPath)", shown: shown)
         }
         return nil
     }

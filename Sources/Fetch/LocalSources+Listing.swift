@@ -30,17 +30,24 @@ extension LocalSources {
     package func list(
         _ folder: String, sent: SentPictures? = nil, limit: Int, matches wanted: (FileName) -> Bool
     ) -> Listing {
-        func matches(_ name: FileName) -> Bool { wanted(name) && !ignored.contains(name) }
+        /// nil if the open folder has no such file.
+        func listing(
+            of place: borrowing Descriptor, as folder: String
+        ) throws(Errno) -> Listing? {
+            let names = try Self.names(in: place.number, limit: limit) {
+                wanted($0) && !ignored.contains($0)
+            }
+            guard let names else { return .tooMany }
+            return names.isEmpty ? nil : Self.sources(names, in: folder)
+        }
         var reason: String?
         if case .here(let pictures)? = sent {
-            let way = SentPictures.way(to: folder)
+            let path = SentPictures.relativePath(of: folder)
             do throws(Errno) {
                 let place = try resolution.open(
-                    way.isEmpty ? "." : way, beneath: pictures.directory.number,
+                    path.isEmpty ? "." : path, beneath: pictures.directory.number,
                     followsLinks: false)
-                let found = try Self.names(in: place.number, limit: limit, matches: matches)
-                guard let found else { return .tooMany }
-                if !found.isEmpty { return Self.sources(found, in: folder) }
+                if let found = try listing(of: place, as: folder) { return found }
             } catch {
                 reason = Self.words(for: error, sent: true)
             }
@@ -49,17 +56,23 @@ extension LocalSources {
             }
         }
         if let base {
-            let path = folder.isEmpty ? base : Self.joined(base, folder)
-            return list(anywhere: path.isEmpty ? "/" : path, as: folder, limit, matches)
+            // This process may read any file.
+            let joined = folder.isEmpty ? base : Self.joined(base, folder)
+            let path = joined.isEmpty ? "/" : joined
+            do throws(Errno) {
+                let place = Descriptor(
+                    owning: try retryingInterrupts { darkroom_open_folder(path) })
+                return try listing(of: place, as: folder)
+                    ?? .nothing("there is no such file in \(FileName(path).text)")
+            } catch {
+                return .nothing("\(FileName(path).text): \(error)")
+            }
         }
         for root in roots where !hidden.contains(ByteString(root)) {
             guard let place = Place(root: root, path: folder) else { continue }
             do throws(Errno) {
-                let opened = try place.open(resolution)
-                let found = try Self.names(in: opened.number, limit: limit, matches: matches)
-                guard let found else { return .tooMany }
-                if found.isEmpty { continue }
-                return Self.sources(found, in: place.way == "." ? root : place.fullPath)
+                let shown = place.path == "." ? root : place.fullPath
+                if let found = try listing(of: place.open(resolution), as: shown) { return found }
             } catch {
                 reason = reason ?? Self.words(for: error, sent: false)
             }
@@ -72,22 +85,6 @@ extension LocalSources {
             roots.isEmpty ? "sources.roots, which is empty" : "sources.roots (\(listOfRoots))"
         if case .here? = sent { return "the submitted folder, nor in \(list)" }
         return list
-    }
-
-    /// For a process that may read any file.
-    private func list(
-        anywhere path: String, as folder: String, _ limit: Int, _ matches: (FileName) -> Bool
-    ) -> Listing {
-        do throws(Errno) {
-            let place = Descriptor(owning: try retryingInterrupts { darkroom_open_folder(path) })
-            guard
-                let found = try Self.names(in: place.number, limit: limit, matches: matches)
-            else { return .tooMany }
-            if found.isEmpty { return .nothing("there is no such file in \(FileName(path).text)") }
-            return Self.sources(found, in: folder)
-        } catch {
-            return .nothing("\(FileName(path).text): \(error)")
-        }
     }
 
     private static func words(for error: Errno, sent: Bool) -> String? {
@@ -118,35 +115,14 @@ extension LocalSources {
         return isWhole ? names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) } : nil
     }
 
-    /// Calls `body` with the name and the type of each entry, until it returns false.
-    ///
-    /// - Parameter left: how many entries are read at most; what is left of it.
-    /// - Returns: whether all entries were read.
+    /// Like `Directory.forEachEntry`, for at most `left` entries, from which it takes those that it has read.
     static func entries(
         of folder: CInt, _ left: inout Int, _ body: (FileName, Int) -> Bool
     ) throws(Errno) -> Bool {
-        let copy = try retryingInterrupts {
-            openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        }
-        guard let stream = fdopendir(copy) else {
-            let error = Errno(rawValue: errno)
-            close(copy)
-            throw error
-        }
-        defer { closedir(stream) }
-        while left > 0 {
+        try Directory.forEachEntry(of: folder) { name, type in
             left -= 1
-            errno = 0
-            guard let entry = readdir(stream) else {
-                guard errno == 0 else { throw Errno(rawValue: errno) }
-                return true
-            }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
-                FileName(bytes: Array(buffer.prefix { $0 != 0 }))
-            }
-            guard body(name, Int(entry.pointee.d_type)) else { return false }
+            return left >= 0 && body(name, type)
         }
-        return false
     }
 
     enum Kind {
@@ -182,7 +158,7 @@ extension LocalSources {
             let text = name.text
             var source = folder.isEmpty ? text : joined(folder, text)
             // Otherwise the text before a colon would be a scheme.
-            if RedactedURL.scheme(of: source) != nil { source = "./" + source }
+            if !SourceReference.isPath(source) { source = "./" + source }
             sources.append(ByteString(source))
         }
         return .sources(sources)

@@ -20,12 +20,12 @@ extension LocalSources {
         var left = Self.mostEntries
         var pathBytes = 0
         while let folder = pending.popLast() {
-            guard let way = String(validating: folder.bytes, as: UTF8.self) else {
+            guard let path = String(validating: folder.bytes, as: UTF8.self) else {
                 return .nothing("the name of \(folder.text) is not UTF-8; rename it")
             }
             do throws(Errno) {
                 let place = try resolution.open(
-                    way, beneath: sent.directory.number, followsLinks: false)
+                    path, beneath: sent.directory.number, followsLinks: false)
                 let isWhole = try Self.entries(of: place.number, &left) { name, type in
                     guard name.bytes.first != UInt8(ascii: "."), !ignored.contains(name) else {
                         return true

@@ -9,9 +9,7 @@ import SystemPackage
 /// A person who works on pictures of their own needs no such folders: `init(relativeTo:)` opens any file that the
 /// process may read.
 ///
-/// The kernel keeps a path beneath its root (`openat2` with RESOLVE_BENEATH). If this call is refused, a walk in our
-/// own code does it. `..`, an absolute symbolic link and the magic links of /proc cannot lead out of the root, even if
-/// someone changes the folders at the same time.
+/// No path leads out of its root, whatever links it has (`PathResolution`).
 package struct LocalSources: Sendable, Equatable {
     /// Absolute paths, which are tried in this order. If the list is empty, no local source is allowed.
     package var roots: [String]
@@ -20,7 +18,7 @@ package struct LocalSources: Sendable, Equatable {
     package var ignored = IgnoredNames.standard
     /// What comes before all folders if nothing was sent along.
     package var kept: KeptPictures?
-    let resolution: Resolution
+    let resolution: PathResolution
     /// The folder at which relative paths begin if any file may be opened; nil if only those in the roots may.
     private(set) var base: String?
     /// The files that the service can see, if it cannot see all of the machine.
@@ -28,16 +26,9 @@ package struct LocalSources: Sendable, Equatable {
     /// The roots that the service does not have, for a process that speaks for it and has them.
     let hidden: Set<ByteString>
 
-    /// How a path is kept beneath its root.
-    package enum Resolution: Sendable, CaseIterable {
-        /// By the kernel if it can, otherwise by the walk.
-        case kernel
-        case walk
-    }
-
     package init(
         roots: [String], maximumBytes: Int64 = TransferLimits().bytes,
-        resolution: Resolution = .kernel, view: ServiceView? = .current,
+        resolution: PathResolution = .kernel, view: ServiceView? = .current,
         hidden: Set<ByteString> = []
     ) {
         self.roots = roots
@@ -86,7 +77,10 @@ package struct LocalSources: Sendable, Equatable {
         do throws(FetchError) {
             return try open(path, shown)
         } catch {
-            throw sent.map { error.explained(shown, by: $0, roots: listOfRoots) } ?? error
+            guard let sent, [.sourceMissing, .sourceForbidden].contains(error.kind) else {
+                throw error
+            }
+            throw .notSent(shown, sent, roots: listOfRoots)
         }
     }
 
@@ -246,71 +240,32 @@ extension LocalSources {
     struct Place {
         var root: String
         /// `.` for the root itself.
-        var way: String
+        var path: String
 
-        var fullPath: String { joined(root, way) }
+        var fullPath: String { joined(root, path) }
 
         /// If `path` is relative, it is the path from the root. If it is absolute, the result is nil unless its text
         /// begins with the root. `..` stays in it; the kernel checks it.
         init?(root: String, path: String) {
             self.root = root
             guard path.utf8.first == UInt8(ascii: "/") else {
-                way = path.isEmpty ? "." : path
+                self.path = path.isEmpty ? "." : path
                 return
             }
-            let rootParts = Self.parts(of: root)
-            let pathParts = Self.parts(of: path)
+            let (rootParts, pathParts) = (root.pathParts, path.pathParts)
             guard pathParts.starts(with: rootParts) else { return nil }
             let rest = pathParts.dropFirst(rootParts.count)
-            way = rest.isEmpty ? "." : rest.map(\.string).joined(separator: "/")
-        }
-
-        private static func parts(of path: String) -> [ByteString] {
-            path.utf8.split(separator: UInt8(ascii: "/")).map { ByteString($0) }
-                .filter { $0 != "." }
+            self.path = rest.isEmpty ? "." : rest.map(\.string).joined(separator: "/")
         }
 
         var mayBeEntered: Bool { faccessat(AT_FDCWD, root, X_OK, AT_EACCESS) == 0 }
 
         /// Throws `improperLink` (EXDEV) if the path leads out of the root.
-        func open(_ resolution: Resolution) throws(Errno) -> Descriptor {
+        func open(_ resolution: PathResolution) throws(Errno) -> Descriptor {
             // The root is opened each time, because what is mounted there may have changed.
             let folder = Descriptor(
                 owning: try retryingInterrupts { darkroom_open_folder(root) })
-            return try resolution.open(way, beneath: folder.number, followsLinks: true)
+            return try resolution.open(path, beneath: folder.number, followsLinks: true)
         }
-    }
-}
-
-extension LocalSources.Resolution {
-    /// Opens a file beneath a folder. A file that is not a regular one is only examined.
-    ///
-    /// - Parameter followsLinks: if false, a symbolic link anywhere in the path throws
-    ///   `tooManySymbolicLinkLevels` (ELOOP).
-    /// - Throws: `improperLink` (EXDEV) if the path leads out of the folder.
-    func open(
-        _ way: String, beneath folder: CInt, followsLinks: Bool
-    ) throws(Errno) -> Descriptor {
-        let follow: CInt = followsLinks ? 1 : 0
-        if self == .walk { return try Self.walk(way, from: folder, follow) }
-        // EAGAIN: because of a rename or a mount at the same time, the kernel could not check ".." (openat2(2)).
-        for _ in 1..<8 {
-            do throws(Errno) {
-                return Descriptor(
-                    owning: try retryingInterrupts { darkroom_open_beneath(folder, way, follow) })
-            } catch .resourceTemporarilyUnavailable {
-                continue
-            } catch .noFunction, .notPermitted {
-                // The call does not exist, or a system call filter refuses it.
-                return try Self.walk(way, from: folder, follow)
-            }
-        }
-        throw .resourceTemporarilyUnavailable
-    }
-
-    private static func walk(
-        _ way: String, from folder: CInt, _ follow: CInt
-    ) throws(Errno) -> Descriptor {
-        Descriptor(owning: try retryingInterrupts { darkroom_walk_beneath(folder, way, follow) })
     }
 }

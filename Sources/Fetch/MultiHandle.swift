@@ -135,8 +135,7 @@ private func watchSocket(
     curl: UnsafeMutableRawPointer?, socket: curl_socket_t, what: CInt,
     user: UnsafeMutableRawPointer?, socketUser: UnsafeMutableRawPointer?
 ) -> CInt {
-    guard let user else { return -1 }
-    let multi = Unmanaged<MultiHandle>.fromOpaque(user).takeUnretainedValue()
+    guard let multi: MultiHandle = object(user) else { return -1 }
     return multi.watch(socket, what: what) ? 0 : -1
 }
 
@@ -144,8 +143,7 @@ private func watchSocket(
 private func setDue(
     curl: UnsafeMutableRawPointer?, milliseconds: Int, user: UnsafeMutableRawPointer?
 ) -> CInt {
-    guard let user else { return -1 }
-    Unmanaged<MultiHandle>.fromOpaque(user).takeUnretainedValue()
-        .noteTimer(milliseconds: milliseconds)
+    guard let multi: MultiHandle = object(user) else { return -1 }
+    multi.noteTimer(milliseconds: milliseconds)
     return 0
 }

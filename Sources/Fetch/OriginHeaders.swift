@@ -11,18 +11,19 @@ package struct OriginHeaders: Sendable, Equatable {
         package let value: String
 
         /// Throws if a request cannot have the header, or if the transfer itself sets it.
-        package init(name: String, value: String) throws(Problem) {
+        package init(name: String, value: String) throws(TextProblem) {
             guard !name.isEmpty, name.utf8.allSatisfy(HTTPField.isToken) else {
-                throw Problem("a header name may contain only letters, digits and hyphens")
+                throw TextProblem("a header name may contain only letters, digits and hyphens")
             }
             guard !Self.reserved.contains(ByteString(name).asciiLowercased),
                 !ByteString(name).asciiLowercased.hasPrefix("proxy-")
-            else { throw Problem("\(name) is set by the daemon itself") }
-            guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw Problem("\(name): a value must not contain line breaks or control characters")
+            else { throw TextProblem("\(name) is set by the daemon itself") }
+            guard value.utf8.allSatisfy(HTTPField.isText) else {
+                throw TextProblem(
+                    "\(name): a value must not contain line breaks or control characters")
             }
-            guard value.utf8.contains(where: { $0 != 0x20 && $0 != 0x09 }) else {
-                throw Problem("\(name): the value is empty")
+            guard !value.utf8.allSatisfy(HTTPField.isBlank) else {
+                throw TextProblem("\(name): the value is empty")
             }
             self.name = name
             self.value = value
@@ -36,9 +37,6 @@ package struct OriginHeaders: Sendable, Equatable {
             "keep-alive", "range", "te", "trailer", "transfer-encoding", "upgrade",
         ]
     }
-
-    /// The message contains no value.
-    package typealias Problem = TextProblem
 
     package init(_ table: [Origin: [Header]] = [:]) {
         self.table = table

@@ -90,7 +90,7 @@ package struct OriginHeadersFile {
 
     private mutating func readOrigin(_ key: Node, _ value: Node) {
         let origin: Origin
-        do throws(OriginHeaders.Problem) {
+        do throws(TextProblem) {
             guard let text = key.scalar?.string else { return complain(key, "is not an origin") }
             origin = try Origin(configured: text)
         } catch {
@@ -103,7 +103,7 @@ package struct OriginHeadersFile {
         var known: Set<ByteString> = []
         table[origin] = []
         for (nameNode, valueNode) in headers {
-            do throws(OriginHeaders.Problem) {
+            do throws(TextProblem) {
                 // A date or a number is text here too; a map or a list is not.
                 guard let name = nameNode.scalar?.string, let text = valueNode.scalar?.string else {
                     return complain(nameNode, "\(origin): the value of a header must be text")
@@ -126,7 +126,7 @@ package struct OriginHeadersFile {
 
 extension Origin {
     /// Reads `https://HOST[:PORT]`, `http://HOST[:PORT]`, or `HOST[:PORT]` for https.
-    init(configured text: String) throws(OriginHeaders.Problem) {
+    init(configured text: String) throws(TextProblem) {
         var scheme = "https"
         var rest = text[...]
         if let separator = text.firstRange(of: "://") {
@@ -135,7 +135,7 @@ extension Origin {
         }
         let form = "an origin is https://HOST, http://HOST or HOST, optionally followed by :PORT"
         guard ["http", "https"].contains(scheme) else {
-            throw OriginHeaders.Problem(form)
+            throw TextProblem(form)
         }
         do throws(TextProblem) {
             let authority = try URLAuthority(ByteString(rest))
@@ -148,7 +148,7 @@ extension Origin {
             }
             self.init(scheme: scheme, host: authority.host, port: authority.port)
         } catch {
-            throw OriginHeaders.Problem("\(form): \(error.message)")
+            throw TextProblem("\(form): \(error.message)")
         }
     }
 }

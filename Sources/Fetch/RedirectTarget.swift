@@ -10,7 +10,7 @@ enum RedirectTarget {
         guard !bytes.contains(0) else { return nil }
         let beginning = bytes[..<endOfAuthority(bytes)]
         guard let written = ByteString(validating: beginning) else { return nil }
-        return ByteString(written.string + PercentEscapes.escape(bytes[beginning.endIndex...]))
+        return ByteString(written.string + PercentEncoding.reference(bytes[beginning.endIndex...]))
     }
 
     private static func isOfScheme(_ byte: UInt8) -> Bool {

@@ -11,7 +11,7 @@ package struct ResponseHead: Sendable, Equatable {
     /// Whether the length was a number or missing. Several different lengths are an attack or an error.
     package var isLengthValid = true
     package var contentRange: ContentRange?
-    /// As the server sent it, including parameters.
+    /// As the server sent it, including parameters. It must not be shown without a check.
     package var contentType: ByteString?
     /// The compressions of the body in their order, in lower case, joined by commas; nil if there is none.
     package var contentEncoding: ByteString?
@@ -70,9 +70,7 @@ package struct ResponseHead: Sendable, Equatable {
         lastField = field
         // A server that sends other control characters in a value is not trusted.
         let value = HTTPField.trimmed(bytes[(colon + 1)...])
-        guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            return distrust(field)
-        }
+        guard value.allSatisfy(HTTPField.isText) else { return distrust(field) }
         take(field, value)
     }
 

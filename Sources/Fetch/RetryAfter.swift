@@ -28,9 +28,7 @@ package enum RetryAfter: Sendable, Hashable {
         case .seconds(let seconds): Double(seconds)
         case .date(let date):
             Double(
-                min(
-                    max(0, date.secondsSince1970 - time.secondsSince1970),
-                    Int64(HTTPField.longestTime)))
+                min(max(0, date.secondsSince1970 - time.secondsSince1970), HTTPField.longestTime))
         }
     }
 }

@@ -42,7 +42,7 @@ extension SentPictures {
     }
 
     /// The path from the folder to a source; empty for the folder itself.
-    static func way(to source: String) -> String {
+    static func relativePath(of source: String) -> String {
         String(Substring(source.utf8.drop { $0 == UInt8(ascii: "/") }))
     }
 }
@@ -64,12 +64,12 @@ extension LocalSources {
     func openSent(
         _ path: String, in folder: SentPictures.Folder, _ shown: RedactedURL
     ) throws(FetchError) -> OpenedFile? {
-        let way = SentPictures.way(to: path)
-        guard !way.isEmpty else { return nil }
+        let relativePath = SentPictures.relativePath(of: path)
+        guard !relativePath.isEmpty else { return nil }
         let descriptor: Descriptor
         do throws(Errno) {
             descriptor = try resolution.open(
-                way, beneath: folder.directory.number, followsLinks: false)
+                relativePath, beneath: folder.directory.number, followsLinks: false)
         } catch .noSuchFileOrDirectory, .notDirectory, .improperLink {
             return nil
         } catch .tooManySymbolicLinkLevels {
@@ -80,20 +80,12 @@ extension LocalSources {
             throw .opening(shown, error, in: "the submitted folder")
         }
         return try checked(
-            descriptor, path: "\(folder.directory.path)/\(way)", owner: folder.owner,
+            descriptor, path: "\(folder.directory.path)/\(relativePath)", owner: folder.owner,
             shown: shown)
     }
 }
 
 extension FetchError {
-    /// The error for a file that is not in the roots, if its manifest came with pictures.
-    func explained(
-        _ shown: RedactedURL, by sent: SentPictures, roots: String
-    ) -> FetchError {
-        guard kind == .sourceMissing || kind == .sourceForbidden else { return self }
-        return .notSent(shown, sent, roots: roots)
-    }
-
     /// The error for a file that is not among the pictures that were sent along.
     ///
     /// - Parameter roots: where else it is not; empty if it was looked for nowhere else.

@@ -75,9 +75,9 @@ final class Transfer {
     /// The rest of the time for the whole transfer.
     var timeLeft: Duration { settings.limits.total - (ContinuousClock.now - started) }
 
-    func requestFields() -> [(name: String, value: String)] {
-        hop.fields(
-            headers: settings.rules.headers, cookies: &cookies, validators: validators,
+    func requestHeaders() -> [(name: String, value: String)] {
+        hop.headers(
+            of: settings.rules.headers, cookies: &cookies, validators: validators,
             resume: resumeHere, firstBytes: askedBytes)
     }
 

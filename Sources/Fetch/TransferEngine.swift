@@ -11,6 +11,9 @@ import SystemPackage
 /// at once: each started transfer begins at once.
 ///
 /// An engine without work sleeps and costs nothing.
+///
+///     let engine = try TransferEngine(settings: settings)
+///     engine.start(TransferRequest(url: url, output: output)) { result in … }
 package final class TransferEngine: Sendable {
     /// Called once for each transfer, on the engine's thread, so all other transfers wait for it. It must return soon
     /// and must not call `stop()`.

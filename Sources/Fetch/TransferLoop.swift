@@ -38,7 +38,7 @@ final class TransferLoop {
     func run() {
         while true {
             let (commands, isClosed) = mailbox.collect()
-            commands.forEach(obey)
+            commands.forEach(perform)
             if isClosed { break }
             fire()
             finishDone()
@@ -54,13 +54,13 @@ final class TransferLoop {
 
     private func fire() {
         let now = Clock.nanoseconds
-        for pool in pools { judge(pool.fire(now: now), pool) }
+        for pool in pools { check(pool.fire(now: now), pool) }
     }
 
     private func act(on event: darkroom_poll_event) {
         // A pool that no longer exists has no transfers, so its last events do not matter.
         guard let pool = pools.first(where: { $0.number == event.owner }) else { return }
-        judge(pool.act(on: event.file, flags: event.ready), pool)
+        check(pool.act(on: event.file, flags: event.ready), pool)
     }
 
     /// Waits until a socket is ready, a time limit of libcurl is reached, or somebody wakes the thread up; without
@@ -109,7 +109,7 @@ final class TransferLoop {
     }
 
     /// An error of libcurl that does not belong to a single transfer ends all transfers of the pool.
-    private func judge(_ code: CURLMcode, _ pool: MultiHandle) {
+    private func check(_ code: CURLMcode, _ pool: MultiHandle) {
         if code == CURLM_OK { return }
         for (handle, owner) in running.values where owner === pool {
             guard let transfer = handle.transfer else { continue }
@@ -121,7 +121,7 @@ final class TransferLoop {
 
     // MARK: Commands
 
-    private func obey(_ command: TransferMailbox.Command) {
+    private func perform(_ command: TransferMailbox.Command) {
         switch command {
         case .start(let id, let request, let completion): begin(id, request, completion)
         case .cancel(let id): cancel(id)

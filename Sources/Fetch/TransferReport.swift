@@ -11,9 +11,6 @@ package struct TransferReport: Sendable {
     package var response: ResponseHead
     /// Whether the server has confirmed the validators of the request; then there is no body.
     package var isNotModified: Bool
-    package var status: HTTPStatus { response.status }
-    /// As the server sent it, including parameters. It must not be trusted, and not be shown without a check.
-    package var contentType: ByteString? { response.contentType }
     /// The length of the body, after decoding, as far as it was wanted.
     package var bytes: Int64
     /// The length of the whole body, after decoding; nil if only its first bytes were wanted and the server has not
@@ -44,7 +41,7 @@ extension TransferReport {
         let kind = InputFormat(prefix: prefix)
         if kind.isReadable { return kind }
         let answer = "\(shownURL): the server answered with \(kind.words)"
-        let type = contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
+        let type = response.contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
         if kind.isPicture {
             throw FetchError(.unsupportedFormat, answer + type + kind.advice)
         }

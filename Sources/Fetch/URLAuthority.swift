@@ -1,11 +1,5 @@
 import DarkroomCore
 
-package struct TextProblem: Error, Sendable, Equatable {
-    package let message: String
-
-    init(_ message: String) { self.message = message }
-}
-
 /// The part of an http URL between `//` and the path: `ann:pw@host:8080`.
 ///
 /// It is stricter than libcurl and browsers where they differ from each other: what one program reads as a user may be
@@ -18,20 +12,17 @@ package struct URLAuthority: Sendable {
     /// nil if it is the default of the scheme.
     package var port: Int?
 
-    /// The message contains nothing of user and password.
-    package typealias Problem = TextProblem
-
-    package init(_ text: ByteString) throws(Problem) {
+    package init(_ text: ByteString) throws(TextProblem) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
-            throw Problem("there is a space or a control character before the path")
+            throw TextProblem("there is a space or a control character before the path")
         }
         guard !text.utf8.contains(UInt8(ascii: "\\")) else {
-            throw Problem(#"there is a \ before the path, which some programs read as a /"#)
+            throw TextProblem(#"there is a \ before the path, which some programs read as a /"#)
         }
         let parts = text.utf8.split(
             separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count <= 2 else {
-            throw Problem("an @ in a user or password must be written as %40")
+            throw TextProblem("an @ in a user or password must be written as %40")
         }
         userInformation = parts.count == 2 ? ByteString(parts[0]) : nil
         let place = parts[parts.count - 1]
@@ -39,8 +30,8 @@ package struct URLAuthority: Sendable {
         let bracket = place.lastIndex(of: UInt8(ascii: "]")) ?? place.startIndex
         let colon = place[bracket...].firstIndex(of: UInt8(ascii: ":"))
         host = ByteString(place[..<(colon ?? place.endIndex)])
-        if let problem = Self.problem(ofHost: host) { throw Problem(problem) }
-        port = try colon.flatMap { (colon) throws(Problem) in
+        if let problem = Self.problem(ofHost: host) { throw TextProblem(problem) }
+        port = try colon.flatMap { (colon) throws(TextProblem) in
             try Self.port(place[colon...].dropFirst())
         }
     }
@@ -55,11 +46,11 @@ package struct URLAuthority: Sendable {
     }
 
     /// An empty port, as in `http://host:/`, is the default of the scheme.
-    private static func port(_ digits: Substring.UTF8View) throws(Problem) -> Int? {
+    private static func port(_ digits: Substring.UTF8View) throws(TextProblem) -> Int? {
         if digits.isEmpty { return nil }
         guard digits.allSatisfy(\.isDigit),
             let number = Int(Substring(digits)), (1...65535).contains(number)
-        else { throw Problem("the port is not a number from 1 to 65535") }
+        else { throw TextProblem("the port is not a number from 1 to 65535") }
         return number
     }
 

@@ -26,12 +26,8 @@ package final class Delivery: Sendable, Equatable {
     /// The path in this form; nil if it is not absolute, or if it goes up.
     package static func folder(_ path: String) -> String? {
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else { return nil }
-        let parts = parts(of: path)
+        let parts = path.pathParts
         return parts.contains("..") ? nil : "/" + parts.map(\.string).joined(separator: "/")
-    }
-
-    fileprivate static func parts(of path: String) -> [ByteString] {
-        path.utf8.split(separator: UInt8(ascii: "/")).map { ByteString($0) }.filter { $0 != "." }
     }
 
     package static func == (a: Delivery, b: Delivery) -> Bool {
@@ -105,7 +101,7 @@ package struct DeliveryRules: Sendable, Equatable {
 
     /// Whether a path is the other one or in it.
     package static func contains(_ path: String, _ other: String) -> Bool {
-        Delivery.parts(of: other).starts(with: Delivery.parts(of: path))
+        other.pathParts.starts(with: path.pathParts)
     }
 }
 

@@ -98,27 +98,27 @@ package struct Dependencies: Sendable {
     private func addCycles(of drafts: [ImageDraft], _ problems: inout ProblemList) {
         var visits = [Visit](repeating: .new, count: edges.count)
         // The current path: images, and the next edge of each.
-        var way: [(image: Int, next: Int)] = []
+        var path: [(image: Int, next: Int)] = []
         for start in edges.indices {
             guard case .new = visits[start] else { continue }
             visits[start] = .open(0)
-            way.append((start, 0))
-            while let (image, next) = way.last {
+            path.append((start, 0))
+            while let (image, next) = path.last {
                 guard next < edges[image].count else {
                     visits[image] = .done
-                    way.removeLast()
+                    path.removeLast()
                     continue
                 }
-                way[way.count - 1].next += 1
+                path[path.count - 1].next += 1
                 let edge = edges[image][next]
                 switch visits[edge.target] {
                 case .done: break
                 case .new:
-                    visits[edge.target] = .open(way.count)
-                    way.append((edge.target, 0))
+                    visits[edge.target] = .open(path.count)
+                    path.append((edge.target, 0))
                 case .open(let depth):
                     problems.add(
-                        .cycle, Self.words(way[depth...].lazy.map { drafts[$0.image].name }),
+                        .cycle, Self.words(path[depth...].lazy.map { drafts[$0.image].name }),
                         at: drafts[image].path(of: edge.reference), edge.reference.place)
                 }
             }

@@ -132,9 +132,8 @@ extension FilterCorrection {
             return numbers[0].argument(for: kind).map { .value($0) }
         case .boolean: return boolean(meantBy: node).map { .value(.boolean($0)) }
         case .choice(let words):
-            return text(meantBy: node).flatMap { text in
-                Suggestion.meant(by: text, among: words.lazy.map { ByteString($0) })
-            }.map { .text(ByteString($0)) }
+            return text(meantBy: node).flatMap { Suggestion.meant(by: $0, among: words) }
+                .map { .text(ByteString($0)) }
         case .colour:
             return text(meantBy: node).flatMap { Colour.spelling(meantBy: $0) }.map { .text($0) }
         case .image:
@@ -201,7 +200,7 @@ extension FilterCorrection {
 extension FilterSpecification {
     func parameter(meantBy key: ByteString) -> FilterParameter? {
         parameter(named: key)
-            ?? Suggestion.meant(by: key, among: parameters.lazy.map { ByteString($0.name) })
+            ?? Suggestion.meant(by: key, among: parameters.lazy.map(\.name))
             .flatMap { parameter(named: ByteString($0)) }
     }
 }

@@ -107,7 +107,7 @@ enum FilterCorrection {
 
     private static func specification(meantBy name: ByteString) -> FilterSpecification? {
         if let exact = FilterCatalog.specification(named: name) { return exact }
-        return Suggestion.meant(by: name, among: FilterCatalog.all.lazy.map { ByteString($0.name) })
+        return Suggestion.meant(by: name, among: FilterCatalog.all.lazy.map(\.name))
             .flatMap { FilterCatalog.specification(named: ByteString($0)) }
     }
 

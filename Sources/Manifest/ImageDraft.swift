@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomPicture
 
 /// The settings that a manifest may have for all images, and each image for itself.
@@ -17,13 +18,16 @@ package struct ImageSettings: Sendable {
     package var variants: [VariantDraft] = []
     package var delivery: Delivery?
 
-    /// Reads the keys that need nothing else.
+    /// Reads the keys that mean the same for a manifest and for an image, and need nothing else.
     mutating func readRules(
         _ map: Document.Map, at path: DocumentPath, _ reader: inout ValueReader
     ) {
         autoOrient = reader.boolean(in: map, "autoOrient", at: path) ?? autoOrient
         damaged = reader.word(in: map, "damaged", at: path) ?? damaged
         isStrict = reader.boolean(in: map, "strict", at: path) ?? isStrict
+        if let node = map["output"] {
+            output = reader.output(node, over: output, at: .key(path, "output"))
+        }
     }
 }
 
@@ -104,6 +108,27 @@ package struct ImageDraft: Sendable {
         case .after(let item): .index(.key(path, "after"), item)
         case .filter(let path, _): path
         }
+    }
+}
+
+extension ImageDraft {
+    /// The image, when it has a name and its references are resolved.
+    ///
+    /// - Parameters:
+    ///   - index: its place in the manifest.
+    ///   - variantOf: the name of the image of whose variants it is one.
+    func image(
+        at index: Int, _ dependencies: Dependencies, variantOf: ByteString?
+    ) -> Manifest.Image {
+        let origin =
+            dependencies.origin(of: index).map { Manifest.Origin.image($0) }
+            ?? .source(SourceReference(source ?? ""))
+        return Manifest.Image(
+            name: name, origin: origin, page: page, after: dependencies.after(of: index),
+            overlays: dependencies.overlays(of: index), filters: settings.filters.filters,
+            autoOrient: settings.autoOrient, damaged: settings.damaged,
+            isStrict: settings.isStrict, output: settings.output, isPublished: isPublished,
+            variant: variant, variantOf: variantOf, file: file, delivery: settings.delivery)
     }
 }
 

@@ -53,10 +53,6 @@ extension ImageListReader {
         }
         draft.settings.readRules(map, at: path, &reader)
         draft.isPublished = reader.boolean(in: map, "publish", at: path) ?? true
-        if let output = map["output"] {
-            draft.settings.output = reader.output(
-                output, over: draft.settings.output, at: .key(path, "output"))
-        }
         if let node = map["variants"] {
             let inner = DocumentPath.key(path, "variants")
             if !draft.isPublished {

@@ -44,7 +44,7 @@ extension ImageListReader {
         let width = String(count).utf8.count
         for page in 1...count {
             if isOverLimit || reader.stop?.isSet == true { return }
-            let suffix = ByteString("-" + page.text(width: width))
+            let suffix = ByteString("-" + page.digits(width: width))
             var image = draft
             image.page = page
             image.pageSuffix = suffix
@@ -111,14 +111,6 @@ extension ImageListReader {
             "‘pages: all’ is for files: the pages of a URL are not known when the manifest is taken; "
                 + "list an image for each page, such as ‘\(form())’",
             at: .key(draft.path, "pages"), place)
-    }
-}
-
-extension Int {
-    /// The number with zeros before it.
-    func text(width: Int) -> String {
-        let digits = String(self)
-        return String(repeating: "0", count: width - digits.utf8.count) + digits
     }
 }
 

@@ -110,6 +110,7 @@ package enum ImageName {
         }
         let last = path.split(separator: UInt8(ascii: "/")).last ?? []
         if last.elementsEqual(RedactedURL.mark.utf8) { return "" }
-        return String(decoding: isURL ? last.percentDecoded : Array(last), as: UTF8.self)
+        return String(
+            decoding: isURL ? PercentEncoding.decoded(last).bytes : Array(last), as: UTF8.self)
     }
 }

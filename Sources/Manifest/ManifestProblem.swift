@@ -11,3 +11,12 @@ package struct ManifestProblem: Error, Codable, Sendable, Equatable {
     /// For an unknown word, the most similar known word or one with the same meaning.
     package var suggestion: String?
 }
+
+/// All problems of a manifest: at least one, in the manifest's order.
+package struct ManifestRejection: Error, Sendable, Equatable {
+    package var problems: [ManifestProblem]
+
+    package init(problems: [ManifestProblem]) {
+        self.problems = problems
+    }
+}

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomPicture
 
 /// Creates a manifest from the bytes of its file, or lists all its problems.
@@ -177,10 +176,6 @@ package enum ManifestReader {
                 reader.pageRule(pages, at: .key(.root, "pages"), isOfImage: false)
                 ?? settings.pages
         }
-        if let output = map["output"] {
-            settings.output = reader.output(
-                output, over: settings.output, at: .key(.root, "output"))
-        }
         if let node = map["deliver"] {
             let path = DocumentPath.key(.root, "deliver")
             settings.delivery = reader.delivery(node, at: path)
@@ -230,18 +225,7 @@ extension ManifestReader.Draft {
         var manifest = rest
         manifest.images = images.enumerated().map { index, draft in
             if draft.variant?.first ?? index == index { variantOf = draft.variantsName }
-            let origin =
-                dependencies.origin(of: index).map { Manifest.Origin.image($0) }
-                ?? .source(SourceReference(draft.source ?? ""))
-            return Manifest.Image(
-                name: draft.name, origin: origin, page: draft.page,
-                after: dependencies.after(of: index),
-                overlays: dependencies.overlays(of: index),
-                filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
-                damaged: draft.settings.damaged, isStrict: draft.settings.isStrict,
-                output: draft.settings.output, isPublished: draft.isPublished,
-                variant: draft.variant, variantOf: variantOf, file: draft.file,
-                delivery: draft.settings.delivery)
+            return draft.image(at: index, dependencies, variantOf: variantOf)
         }
         manifest.usesDefaultFilters = images.contains { $0.settings.filters.isDefault }
         return manifest

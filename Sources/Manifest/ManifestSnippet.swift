@@ -81,7 +81,7 @@ package indirect enum ManifestSnippet: Sendable, Equatable {
         if let number = node.number { return .value(number) }
         guard let text = node.text, !text.isEmpty, text.utf8.count <= 80,
             text.utf8.allSatisfy({
-                $0.isLetter || $0.isDigit || $0 >= 0x80 || " -_./:#%+".utf8.contains($0)
+                $0.isLetterOrDigit || $0 >= 0x80 || " -_./:#%+".utf8.contains($0)
             }),
             ByteString(text.shortened) == text
         else { return nil }

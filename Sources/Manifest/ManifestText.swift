@@ -30,6 +30,6 @@ package enum ManifestText {
         guard let first = text.utf8.first, first.isLetter || first == UInt8(ascii: "/"),
             !PlainScalar.isNull(text), PlainScalar.boolean(text) == nil
         else { return false }
-        return text.utf8.allSatisfy { $0.isLetter || $0.isDigit || signs.utf8.contains($0) }
+        return text.utf8.allSatisfy { $0.isLetterOrDigit || signs.utf8.contains($0) }
     }
 }

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomPicture
 
 /// The path of an image's output by a template, as far as it is known before the output is made.
@@ -160,7 +161,7 @@ package struct OutputName: Sendable, Hashable {
     /// The names of folders in the path of a local source, as names of folders of outputs. There are none for a URL, and
     /// for what may have a credential in it.
     static func folders(of source: ByteString) -> [String] {
-        guard RedactedURL.scheme(of: source.string) == nil,
+        guard SourceReference.isPath(source.string),
             ByteString(RedactedURL.whole(source.string)) == source
         else { return [] }
         return folders(onWay: source.utf8.split(separator: UInt8(ascii: "/")).dropLast())

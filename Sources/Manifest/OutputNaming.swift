@@ -36,7 +36,7 @@ enum OutputNaming {
                         folders: template.contains(.folder)
                             ? draft.source.map { OutputName.folders(of: $0) } ?? [] : [],
                         variant: draft.variantSuffix,
-                        index: numbers[index].text(width: width),
+                        index: numbers[index].digits(width: width),
                         format: draft.settings.output.format))
                 drafts[index].file = name
                 if let fault = name.fault {

@@ -1,32 +1,19 @@
-/// The order of manifests.
-package enum Priority: String, Codable, Sendable, CaseIterable, Comparable {
-    case veryLow, low, normal, high, veryHigh
+/// Words in ascending order.
+package protocol Ranked: CaseIterable, Comparable where AllCases == [Self] {}
 
-    package static func < (a: Priority, b: Priority) -> Bool { a.rank < b.rank }
-
+extension Ranked {
     /// 0 for the lowest.
-    package var rank: Int {
-        switch self {
-        case .veryLow: 0
-        case .low: 1
-        case .normal: 2
-        case .high: 3
-        case .veryHigh: 4
-        }
-    }
+    package var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    package static func < (a: Self, b: Self) -> Bool { a.rank < b.rank }
 }
 
-package enum QualityOfServiceName: String, Codable, Sendable, CaseIterable {
-    case background, utility, `default`, userInitiated, userInteractive
+/// The order of manifests.
+package enum Priority: String, Codable, Sendable, Ranked {
+    case veryLow, low, normal, high, veryHigh
+}
 
-    /// 0 for the lowest.
-    package var rank: Int {
-        switch self {
-        case .background: 0
-        case .utility: 1
-        case .default: 2
-        case .userInitiated: 3
-        case .userInteractive: 4
-        }
-    }
+/// The order within a priority.
+package enum QualityOfServiceName: String, Codable, Sendable, Ranked {
+    case background, utility, `default`, userInitiated, userInteractive
 }

@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// The kinds of problems of a manifest. The raw values are stable: programs read them in status.json.
 package enum ProblemCode: String, Sendable, CaseIterable {
     /// The text is not JSON, YAML or a property list; the rest is not checked.
@@ -58,58 +56,4 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case cycle
     /// The last entry of the list: the number of further problems.
     case tooManyProblems = "too-many-problems"
-}
-
-/// The path from the root of the manifest to a value.
-package indirect enum DocumentPath: Sendable, Equatable, CustomStringConvertible {
-    case root
-    case key(DocumentPath, ByteString)
-    case index(DocumentPath, Int)
-
-    /// `images[3].filters[0].sepia`; a key that is not a plain word is in brackets and quotes.
-    package var description: String {
-        switch self {
-        case .root:
-            return ""
-        case .index(let parent, let index):
-            return "\(parent)[\(index)]"
-        case .key(let parent, let key):
-            guard Self.isWord(key) else { return "\(parent)[\"\(key.shortened)\"]" }
-            if case .root = parent { return key.string }
-            return "\(parent).\(key)"
-        }
-    }
-
-    static func isWord(_ key: ByteString) -> Bool {
-        (1...80).contains(key.utf8.count)
-            && key.unicodeScalars.allSatisfy {
-                $0.properties.isAlphabetic || $0 == "_" || $0 == "-" || ("0"..."9").contains($0)
-            }
-    }
-}
-
-extension ByteString {
-    /// In a form for messages, see `String.shortened`.
-    var shortened: String { string.shortened }
-}
-
-extension String {
-    /// In a form for messages: control characters are replaced, and at most 80 characters are shown. The text may be a
-    /// source in a wrong place, so credentials and queries are removed as in a source.
-    ///
-    /// A text that is longer than any source is not shown at all, because it would have to be read to its end for each
-    /// problem.
-    var shortened: String {
-        guard utf8.count <= ImageListReader.maximumSource else { return RedactedURL.mark }
-        let shown = utf8.contains { "/@".utf8.contains($0) } ? RedactedURL.text(self) : self
-        return shown.cutForMessage
-    }
-
-    private var cutForMessage: String {
-        // First a prefix of scalars, because a single character may be megabytes long.
-        let text = String(unicodeScalars.prefix(80)).replacingScalars(with: "\u{FFFD}") {
-            $0.isControl || $0 == "\""
-        }
-        return unicodeScalars.dropFirst(80).isEmpty ? text : text + "…"
-    }
 }

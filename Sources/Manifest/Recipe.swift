@@ -68,7 +68,7 @@ package struct Recipe: Sendable, Equatable {
     /// Whether a text may be a name: 1 to 100 letters and digits of ASCII, `-`, `_` and `.`, which is not the first.
     package static func isName(_ text: String) -> Bool {
         (1...100).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".")
-            && text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-_.".utf8.contains($0) }
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
     }
 }
 

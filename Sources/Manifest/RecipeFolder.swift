@@ -1,5 +1,4 @@
 import DarkroomCore
-import Foundation
 import Glibc
 import SystemPackage
 
@@ -37,13 +36,12 @@ package enum RecipeFolder {
     package static func read(_ path: String, limit: Int) -> Content {
         var content = Content()
         let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-        } catch CocoaError.fileReadNoSuchFile {
-            return content
+        do throws(FileError) {
+            names = try Directory(path: path).names().map(\.text).sorted()
         } catch {
-            if access(path, F_OK) != 0, errno == ENOENT { return content }
-            content.problems.append("\(path): cannot be read: \(Errno(rawValue: errno))")
+            if error.errno != .noSuchFileOrDirectory {
+                content.problems.append("\(path): cannot be read: \(error.errno)")
+            }
             return content
         }
         let files = names.filter { !$0.hasPrefix(".") && isMeant($0) }

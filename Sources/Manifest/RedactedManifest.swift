@@ -96,7 +96,7 @@ private struct Redaction {
         guard let replaced = RedactedURL.replaced(text.string) else { return nil }
         for secret in replaced.secrets {
             secrets.insert(ByteString(secret))
-            secrets.insert(ByteString(decoding: Array(secret.utf8)[...].percentDecoded))
+            secrets.insert(ByteString(decoding: PercentEncoding.decoded(secret.utf8).bytes))
         }
         return ByteString(replaced.text)
     }

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomPicture
 
 /// A source that means several local files: `photos/*.jpg`, or the pictures of a folder, `photos/`.
@@ -36,7 +37,7 @@ package struct SourcePattern: Sendable, Hashable {
         let bytes = Array(text.utf8)
         let star = UInt8(ascii: "*")
         guard bytes.contains(star) || bytes.last == UInt8(ascii: "/"),
-            RedactedURL.scheme(of: text.string) == nil
+            SourceReference.isPath(text.string)
         else { return nil }
         let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let last = parts[parts.count - 1]
@@ -63,13 +64,13 @@ package struct SourcePattern: Sendable, Hashable {
     /// a name.
     func hasFile(_ source: ByteString) -> Bool {
         let slash = UInt8(ascii: "/")
-        var way = Array(folder.utf8)
-        if !way.isEmpty, way.last != slash { way.append(slash) }
+        var beginning = Array(folder.utf8)
+        if !beginning.isEmpty, beginning.last != slash { beginning.append(slash) }
         let bytes = Array(source.utf8)
         // `./` comes before what would be a URL otherwise.
-        return [way, Array("./".utf8) + way].contains { way in
-            let name = bytes.dropFirst(way.count)
-            return bytes.starts(with: way) && !name.isEmpty && !name.contains(slash)
+        return [beginning, Array("./".utf8) + beginning].contains { beginning in
+            let name = bytes.dropFirst(beginning.count)
+            return bytes.starts(with: beginning) && !name.isEmpty && !name.contains(slash)
                 && matches(FileName(bytes: Array(name)))
         }
     }
@@ -77,14 +78,9 @@ package struct SourcePattern: Sendable, Hashable {
     /// Whether a source can be one of its files. A relative pattern may have been looked up in one of several folders, so
     /// the source may begin with any other folder.
     package func canMean(_ source: ByteString) -> Bool {
-        func parts(_ path: some Sequence<UInt8>) -> [[UInt8]] {
-            Array(path).split(separator: UInt8(ascii: "/")).map(Array.init).filter {
-                $0 != [UInt8(ascii: ".")]
-            }
-        }
-        let way = parts(source.utf8)
-        guard let name = way.last, source.utf8.last != UInt8(ascii: "/") else { return false }
-        return matches(FileName(bytes: name)) && way.dropLast().hasSuffix(parts(folder.utf8))
+        let parts = source.string.pathParts
+        guard let name = parts.last, source.utf8.last != UInt8(ascii: "/") else { return false }
+        return matches(FileName(bytes: name.utf8)) && parts.dropLast().hasSuffix(folder.pathParts)
     }
 }
 

@@ -14,6 +14,13 @@ extension Suggestion {
         return meanings.first(where: candidates.contains)?.string
     }
 
+    /// The same for words of Darkroom.
+    package static func meant(
+        by word: ByteString, among candidates: some Sequence<String>
+    ) -> String? {
+        meant(by: word, among: candidates.lazy.map { ByteString($0) })
+    }
+
     /// The names of keys, parameters and values in other programs, in lower case.
     private static let synonyms: [ByteString: [ByteString]] = {
         let meanings: [(ByteString, words: [ByteString])] = [

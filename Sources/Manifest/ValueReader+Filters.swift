@@ -130,8 +130,7 @@ extension ValueReader {
         guard let specification = FilterCatalog.specification(named: name) else {
             let notation = notation
             func meant() -> String? {
-                Suggestion.meant(
-                    by: name, among: FilterCatalog.all.lazy.map { ByteString($0.name) })
+                Suggestion.meant(by: name, among: FilterCatalog.all.lazy.map(\.name))
             }
             // ‘sepia 0.8’
             func advice() -> String {
@@ -183,8 +182,7 @@ extension ValueReader {
                     "‘\(specification.name)’ has no parameter ‘\(entry.key.shortened)’", at: inner,
                     entry.place,
                     suggestion: Suggestion.meant(
-                        by: entry.key,
-                        among: specification.parameters.lazy.map { ByteString($0.name) }))
+                        by: entry.key, among: specification.parameters.lazy.map(\.name)))
                 isWhole = false
                 continue
             }

@@ -17,8 +17,7 @@ extension ValueReader {
     private mutating func unknownFormat(
         _ text: ByteString, _ rule: String, _ node: Document.Node, at path: DocumentPath
     ) {
-        let meant = Suggestion.meant(
-            by: text, among: FormatChoice.words.lazy.map { ByteString($0) })
+        let meant = Suggestion.meant(by: text, among: FormatChoice.words)
         let kind = OutputFormat.unwritten(text.string)
         let none = text == "false" ? "; for no file, write ‘publish: false’ instead" : nil
         let advice =

@@ -126,7 +126,7 @@ package struct ValueReader: Sendable {
         if let word = words.first(where: { ByteString($0) == text }) { return word }
         let notation = notation
         func meant() -> String? {
-            Suggestion.meant(by: text, among: words.lazy.map { ByteString($0) })
+            Suggestion.meant(by: text, among: words)
         }
         func advice() -> String {
             meant().map { Self.advice(.text(ByteString($0)), notation, at: path) } ?? ""

@@ -29,7 +29,7 @@ struct XMLScanner {
             throw cursor.syntaxError("expected a tag, found \(cursor.currentWords)")
         }
         let isClosing = cursor.skip("/")
-        let name = cursor.bytes[cursor.index...].prefix { $0.isDigit || $0.isLetter }
+        let name = cursor.bytes[cursor.index...].prefix(while: \.isLetterOrDigit)
         let text = ByteString(decoding: name)
         guard !name.isEmpty else {
             throw cursor.syntaxError("expected a tag's name, found \(cursor.currentWords)")

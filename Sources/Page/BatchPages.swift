@@ -193,7 +193,7 @@ package struct BatchPages: Sendable {
     /// Where a source may be on this machine; nothing for a URL of another one.
     private func localPaths(_ source: String, _ kept: KeptPictures) -> [String] {
         guard let path = SourceReference(ByteString(source)).localPath else { return [] }
-        let places = kept.ways(to: path).map { "\(answer.path)/\($0)" }
+        let places = kept.paths(of: path).map { "\(answer.path)/\($0)" }
         return places
             + (path.hasPrefix("/") ? [path] : settings.roots.map { "\($0)/\(path)" })
     }

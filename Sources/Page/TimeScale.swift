@@ -86,7 +86,7 @@ struct TimeScale: Sendable {
     /// `250 ms`, `12 s`, `2.5 s`, `3:05 min`, `12:03:10 h`.
     static func text(_ milliseconds: Int) -> String {
         let seconds = milliseconds / 1000
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        func two(_ number: Int) -> String { number.digits(width: 2) }
         if milliseconds == 0 { return "0" }
         if milliseconds < 1000 { return "\(milliseconds) ms" }
         if seconds < 60 {

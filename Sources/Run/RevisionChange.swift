@@ -122,8 +122,7 @@ struct RevisionChange {
     }
 
     private static func name(of number: Int) -> FileName {
-        let digits = String(number)
-        return FileName(String(repeating: "0", count: max(0, 8 - digits.count)) + digits + ".json")
+        FileName(number.digits(width: 8) + ".json")
     }
 
     /// Statuses are replaced by renames and never written to, so that a further name keeps what they are now.

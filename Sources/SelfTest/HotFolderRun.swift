@@ -112,8 +112,9 @@ struct HotFolderRun {
     mutating func run(progress: (Int, Int) -> Void) throws(SelfTestError) {
         defer { removeFarFolders() }
         let copies = moving.contains(where: \.isFar)
+        let needs: [FaultPoint.Need?] = [.hotFolder, .delivery, .place]
         let points = FaultPoint.allCases.filter {
-            $0.needsHotFolder && (copies || $0 != .placeCopied)
+            needs.contains($0.need) && (copies || $0 != .placeCopied)
         }.shuffled()
         for (index, point) in points.enumerated() {
             try scan()

@@ -49,10 +49,7 @@ package struct KillRun {
     /// The points that daemons of this test pass.
     private var points: [FaultPoint] {
         FaultPoint.allCases.filter {
-            let isPossible = !$0.needsCodec || !formats.written.isEmpty
-            return isPossible && !$0.needsNetwork && !$0.needsResults && !$0.needsRun
-                && !$0.needsNotification
-                && !$0.needsHotFolder
+            $0.need == nil || $0.need == .codec && !formats.written.isEmpty
         }
     }
 
@@ -106,7 +103,7 @@ package struct KillRun {
             if point.needsSecrets { try drop(.secret) }
             if [.pageMade, .pageMoved].contains(point) { try drop(.failing) }
             if point == .submittedGivenBack { try drop(.tooLarge) }
-            if point.needsCodec { for manifest in formats.manifests { try drop(manifest) } }
+            if point.need == .codec { for manifest in formats.manifests { try drop(manifest) } }
             if point.needsOriginals {
                 try drop(point == .originalsManifestReplaced ? .secretFolder : .folder)
             }

@@ -131,7 +131,7 @@ struct FinishedOptions: ParsableArguments {
 
     private func networks() throws -> [IPNetwork] {
         try allowNetwork.map { text in
-            do throws(IPNetwork.Problem) {
+            do throws(TextProblem) {
                 return try IPNetwork(text)
             } catch {
                 throw ValidationError("--allow-network \(error.message)")

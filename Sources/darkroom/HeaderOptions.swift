@@ -90,7 +90,7 @@ struct HeaderOptions: ParsableArguments {
                 "\(place): write NAME: VALUE, for example 'Accept-Language: de'")
         }
         let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-        do throws(OriginHeaders.Problem) {
+        do throws(TextProblem) {
             return try OriginHeaders.Header(
                 name: String(text[..<colon]), value: String(value))
         } catch {

@@ -6,7 +6,7 @@ import Testing
 /// Hot folders whose daemon is killed, or gets more than it can see.
 @Suite(.fewAtATime) struct HotFolderKillTests {
     /// Each step, with the daemon killed when it has done it: lost 0, twice 0, differing 0.
-    @Test(arguments: FaultPoint.allCases.filter { $0.needsHotFolder && !$0.needsPlace })
+    @Test(arguments: FaultPoint.allCases.filter { [.hotFolder, .delivery].contains($0.need) })
     func aKillAtEachStepLosesNothing(point: FaultPoint) async throws {
         let fixture = try HotFolderFixture(
             originals: "move", options: ", within: 100ms, batch: 3", delivers: true)

@@ -141,14 +141,14 @@ private func checkHost(_ text: ByteString) {
         }
         precondition((try? HostPattern("\(pattern)")) == pattern)
     }
-    _ = HostRules().verdict(host)
+    _ = HostRules().refusal(of: host)
 }
 
 private func checkNetwork(_ text: String) {
     if let network = try? IPNetwork(text) {
         precondition((try? IPNetwork("\(network)")) == network)
         precondition(network.contains(network.base))
-        precondition(AddressRules(allowNetworks: [network]).verdict(network.base) == .allowed)
+        precondition(AddressRules(allowNetworks: [network]).refusal(of: network.base) == nil)
     }
     guard let address = IPAddress(numericHost: text) else { return }
     precondition(IPAddress("\(address)") == address)
@@ -162,7 +162,7 @@ private func checkNetwork(_ text: String) {
         IPAddress(v6: 0x2A00 << 112 | 0x5EFE << 32 | number),
     ]
     precondition(wrapped[0] == address)
-    if rules.verdict(address) != .allowed {
-        precondition(wrapped.allSatisfy { rules.verdict($0) != .allowed })
+    if rules.refusal(of: address) != nil {
+        precondition(wrapped.allSatisfy { rules.refusal(of: $0) != nil })
     }
 }

@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import Foundation
@@ -306,7 +307,7 @@ extension BatchDetails {
                 (from, source) = other
             }
             guard let source else { return false }
-            return RedactedURL.scheme(of: source) == nil && source.utf8.first != UInt8(ascii: "/")
+            return SourceReference.isPath(source) && source.utf8.first != UInt8(ascii: "/")
         }
     }
 

@@ -21,7 +21,7 @@ package struct EventLog: Sendable {
     final class Flow: Sendable {
         /// Separate for each level, so that many normal records do not hide those with a worse result.
         let bursts = Mutex<[Event: [Logger.Level: RecordThrottle]]>([:])
-        let stories = Mutex(ProgressThrottle())
+        let progress = Mutex(ProgressThrottle())
     }
 
     package typealias Fields = [EventField: String]
@@ -31,19 +31,19 @@ package struct EventLog: Sendable {
 
     /// - Parameters:
     ///   - worse: whether the result is worse than usual; such records have a level of their own.
-    ///   - kin: for a summary, the level of its records.
+    ///   - fixed: the level of a summary, which is that of its records.
     ///   - batches: the IDs of several batches; the ID of a single batch is in the fields.
     package func say(
-        _ event: Event, worse: Bool = false, as kin: Logger.Level? = nil,
+        _ event: Event, worse: Bool = false, at fixed: Logger.Level? = nil,
         _ message: @autoclosure () -> String,
         _ fields: @autoclosure () -> Fields = [:], batches: [String] = [], file: String = #fileID,
         function: String = #function, line: UInt = #line
     ) {
         let form = event.form
-        let level = kin ?? (worse ? form.worse ?? form.level : form.level)
+        let level = fixed ?? (worse ? form.worse ?? form.level : form.level)
         guard logger.logLevel <= level else { return }
         let fields = fields()
-        if form.many != nil, !isToldAlone(event, form, fields, level) { return }
+        if form.many != nil, !isSentAlone(event, form, fields, level) { return }
         var metadata = Logger.Metadata()
         for (field, value) in fields { metadata[field.name] = .string(value) }
         if !batches.isEmpty {
@@ -58,7 +58,8 @@ package struct EventLog: Sendable {
 
     // MARK: Many at once
 
-    private func isToldAlone(
+    /// Whether a record is sent by itself; otherwise a summary will count it.
+    private func isSentAlone(
         _ event: Event, _ form: EventForm, _ fields: Fields, _ level: Logger.Level
     ) -> Bool {
         let arrival = RecordThrottle.Arrival(
@@ -94,7 +95,7 @@ package struct EventLog: Sendable {
         if rest.failed > 0 { fields[.failed] = "\(rest.failed)" }
         let batch = rest.batches.count == 1 ? "\(rest.batches[0]): " : ""
         say(
-            .summedUp, as: level,
+            .summedUp, at: level,
             "\(batch)\(rest.records) more records within \(seconds), combined into this one: "
                 + "\(words)\(images)\(reasons)",
             fields, batches: rest.batches)
@@ -107,10 +108,10 @@ package struct EventLog: Sendable {
         }
     }
 
-    /// Gives access to what was logged about each batch in work.
-    package func withStories<Value>(_ body: (inout ProgressThrottle, _ now: UInt64) -> Value)
-        -> Value
-    {
-        flow.stories.withLock { body(&$0, Clock.nanoseconds) }
+    /// Gives access to what was logged about the progress of each batch in work.
+    package func withProgress<Value>(
+        _ body: (inout ProgressThrottle, _ now: UInt64) -> Value
+    ) -> Value {
+        flow.progress.withLock { body(&$0, Clock.nanoseconds) }
     }
 }

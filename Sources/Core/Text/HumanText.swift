@@ -26,7 +26,7 @@ package enum HumanText {
 
     /// `512 bytes`, `1.2 KiB`, `34 MiB`.
     package static func bytes(_ count: Double) -> String {
-        let names = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
+        let names = Units.binary
         var amount = count.isFinite ? max(0, count) : 0
         var unit = 0
         // 1023.96 KiB would be shown as 1024 KiB.

@@ -5,7 +5,7 @@ extension String {
         let isPlain =
             !isEmpty && !hasPrefix("-")
             && utf8.allSatisfy {
-                $0.isLetter || $0.isDigit || $0 >= 0x80 || "-_./,:@+%=".utf8.contains($0)
+                $0.isLetterOrDigit || $0 >= 0x80 || "-_./,:@+%=".utf8.contains($0)
             }
         return isPlain ? visible : visible.singleQuoted
     }

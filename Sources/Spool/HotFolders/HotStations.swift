@@ -14,9 +14,8 @@ package struct HotStations {
 
     /// The name of the station of a hot folder: the name of the folder, for people, and a digest of its path.
     package static func key(_ path: String) -> FileName {
-        let digits = String(SHA256Digest.word(of: ByteString(path)), radix: 16)
-        return FileName(
-            "\(shortName(path))-\(String(repeating: "0", count: 16 - digits.count))\(digits)")
+        let digest = SHA256Digest.word(of: ByteString(path))
+        return FileName("\(shortName(path))-\(digest.digits(width: 16, radix: 16))")
     }
 
     /// The name of a folder, of which nothing is left but letters, digits, hyphens and underscores of ASCII.

@@ -25,9 +25,7 @@ enum DroppedFile {
             }
             seconds = 0 - seconds
         }
-        let digits = String(nanoseconds)
-        return "\(inode)-\(isNegative ? "-" : "")\(seconds)."
-            + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
+        return "\(inode)-\(isNegative ? "-" : "")\(seconds)." + nanoseconds.digits(width: 9)
     }
 
     /// A file in an open folder, or with an empty name an open file itself, and its identity.

@@ -9,7 +9,7 @@ package enum PlaceFolder {
     /// - Throws: also if others could put another folder in its place.
     static func open(_ path: String) throws(FileError) -> Directory {
         let folder = try Directory(path: path)
-        if let words = FolderWay(to: try folder.information()).problem(folder) {
+        if let words = TrustedPath(to: try folder.information()).problem(folder) {
             throw refusal(path, words)
         }
         return folder

@@ -87,7 +87,7 @@ extension EventLog {
 
     /// The first image of the batch since this start of the daemon has been given a place.
     func begun(_ batch: BatchBeginning) {
-        withStories { $0.begun(batch.id, at: $1) }
+        withProgress { $0.begun(batch.id, at: $1) }
         let waited =
             batch.waited.map { ", \(Words.time(microseconds: $0)) after it was claimed" } ?? ""
         say(
@@ -103,7 +103,7 @@ extension EventLog {
     /// A status was written while its batch is in work. Only some of these writes are reported.
     func progressed(_ status: Status) {
         let counts = status.counts
-        guard withStories({ $0.progressed(status.id, ended: counts.finished, at: $1) }) else {
+        guard withProgress({ $0.progressed(status.id, ended: counts.finished, at: $1) }) else {
             return
         }
         let failed = counts.failed > 0 ? ", \(counts.failed) of them failed\(reasons(status))" : ""
@@ -118,7 +118,7 @@ extension EventLog {
     /// - Parameter microseconds: the time since it began, before a restart or after it.
     package func finished(_ status: Status, microseconds: UInt64) {
         metrics.ended(status)
-        withStories { stories, _ in stories.ended(status.id) }
+        withProgress { progress, _ in progress.ended(status.id) }
         let counts = status.counts
         let warnings = counts.warningText.map { " (\($0))" } ?? ""
         var parts = ["\(counts.filtered) filtered\(warnings)"]

@@ -74,7 +74,7 @@ extension EventLog {
         guard image.state != .cancelled else {
             return say(.imageCancelled, "\(batch): \(image.name) cancelled", fields)
         }
-        let telling = withStories { $0.failed(batch, at: $1) }
+        let telling = withProgress { $0.failed(batch, at: $1) }
         guard telling != .count else { return }
         let hint = error.isTransient ? "; \(batch).retry may help" : ""
         say(
@@ -153,7 +153,7 @@ extension EventLog {
     /// The server of a source, `name:port`; nil if it has none, or if that text may contain a secret.
     private static func host(of source: ByteString) -> String? {
         // The redacted text is used, because another reading of the source might take a password for the host.
-        DownloadFairQueue.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
+        SourceReference.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
             $0.contains("…") ? nil : $0.string
         }
     }

@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomBoard
 import DarkroomCore
+import DarkroomFetch
 import DarkroomSpool
 import Foundation
 
@@ -15,7 +16,7 @@ extension Scheduler {
         of source: ByteString, for seconds: Double, because failure: Failure, batch: String
     ) {
         guard failure.isTransient, seconds > 0, settings.retryPolicy.mayWait(seconds),
-            let host = DownloadFairQueue.host(of: source)
+            let host = SourceReference.host(of: source)
         else { return }
         let now = time.now
         let end = now.saturatingAdd(UInt64(clamping: seconds * 1e9))
@@ -37,7 +38,7 @@ extension Scheduler {
         let sources = board.withLock { board in
             board.batches.values.map { (id: $0.id, texts: $0.sourcesToBegin) }
         }
-        return sources.filter { $0.texts.contains { DownloadFairQueue.host(of: $0) == host } }
+        return sources.filter { $0.texts.contains { SourceReference.host(of: $0) == host } }
             .map(\.id).sorted { ByteString($0) < ByteString($1) }
     }
 
@@ -65,7 +66,7 @@ extension Scheduler {
         let now = time.now
         let pause = board.withLock { board in
             let sources = board.batches[key]?.sourcesWaitingOutside ?? []
-            let hosts = Set(sources.compactMap(DownloadFairQueue.host))
+            let hosts = Set(sources.compactMap(SourceReference.host))
             return hosts.isEmpty ? nil : board.admission.downloads.pause(of: hosts, now: now)
         }
         guard let pause else { return nil }

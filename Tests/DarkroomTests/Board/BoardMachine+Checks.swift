@@ -205,7 +205,7 @@ extension BoardMachine {
         guard let text = board.batches[key]?.sources[source].text ?? start?.source?.text else {
             return
         }
-        if let host = DownloadFairQueue.host(of: text) {
+        if let host = SourceReference.host(of: text) {
             allowance.downloads += 1
             allowance.hosts[host, default: 0] += 1
         } else {

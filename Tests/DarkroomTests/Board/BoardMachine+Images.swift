@@ -271,7 +271,7 @@ extension BoardMachine {
         case .image(let other): pixels.append(other)
         case .source(let reference, let slot):
             let source = batch.sourceOfImage[job.image]
-            if DownloadFairQueue.host(of: reference.text) != nil {
+            if SourceReference.host(of: reference.text) != nil {
                 try require(
                     folder.scratch[slot] == source,
                     "\(key)/\(job.image) reads \(folder.scratch[slot] ?? -2), not \(source)")
@@ -314,7 +314,7 @@ extension BoardMachine {
                 for job in jobs {
                     guard case .source(let source, writer.1) = job.input else { continue }
                     try require(
-                        DownloadFairQueue.host(of: source.text) == nil,
+                        SourceReference.host(of: source.text) == nil,
                         "\(writer.1) of \(writer.0) is written while it is read")
                 }
             }

@@ -205,8 +205,7 @@ extension BoardMachine {
     /// Another attempt may help.
     private func fail(_ operation: Operation, _ job: DownloadJob) throws(Fault) {
         let retryAfter = chance(30) ? Double(number(1...60)) : nil
-        if let retryAfter, let host = DownloadFairQueue.host(of: job.source.text), retryAfter <= 50
-        {
+        if let retryAfter, let host = SourceReference.host(of: job.source.text), retryAfter <= 50 {
             see("paused host")
             let end = now + UInt64(retryAfter) * 1_000_000_000
             if board.admission.pause(host, until: end, now: now, at: "") {

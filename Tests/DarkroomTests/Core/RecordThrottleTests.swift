@@ -145,24 +145,24 @@ struct RecordThrottleTests {
         let last = try #require(journal.records.last)
         #expect(last.message.contains("1000 failed (900 png-crc, 100 timeout), in 1 min 1 s"))
         // What was remembered of it is forgotten.
-        #expect(log.withStories { stories, _ in stories.count } == 0)
+        #expect(log.withProgress { progress, _ in progress.count } == 0)
     }
 
     /// At most once a minute, and only where something has moved.
     @Test func tellsOfProgressNowAndThen() {
         let minute = ProgressThrottle.interval
-        var stories = ProgressThrottle()
-        stories.begun("a", at: 0)
+        var progress = ProgressThrottle()
+        progress.begun("a", at: 0)
         let asked: [(batch: String, ended: Int, at: UInt64, isTold: Bool)] = [
             ("a", 5, minute - 1, false), ("a", 5, minute, true), ("a", 6, minute + 1, false),
             ("a", 5, minute * 2, false), ("a", 7, minute * 2, true), ("b", 5, minute * 9, false),
         ]
         for (batch, ended, time, isTold) in asked {
-            let told = stories.progressed(batch, ended: ended, at: time)
+            let told = progress.progressed(batch, ended: ended, at: time)
             #expect(told == isTold, "\(batch) \(ended) \(time)")
         }
-        stories.ended("a")
-        let afterwards = stories.progressed("a", ended: 9, at: minute * 9)
+        progress.ended("a")
+        let afterwards = progress.progressed("a", ended: 9, at: minute * 9)
         #expect(!afterwards)
     }
 
@@ -172,7 +172,7 @@ struct RecordThrottleTests {
         var status = StatusTests.full
         log.progressed(status)
         #expect(journal.records.isEmpty)
-        log.withStories { stories, _ in stories.begun(status.id, at: 0) }
+        log.withProgress { progress, _ in progress.begun(status.id, at: 0) }
         status.waiting = .init(code: "host-paused", message: "h:80 is paused", since: "s")
         log.progressed(status)
         let record = try #require(journal.records.first)

@@ -61,12 +61,12 @@ struct AddressRulesTests {
 
     @Test(arguments: allowed)
     func allows(text: String) throws {
-        #expect(AddressRules().verdict(try #require(IPAddress(text))) == .allowed)
+        #expect(AddressRules().refusal(of: try #require(IPAddress(text))) == nil)
     }
 
     @Test(arguments: denied)
     func denies(text: String, kind: String) throws {
-        #expect(AddressRules().verdict(try #require(IPAddress(text))) == .denied(kind))
+        #expect(AddressRules().refusal(of: try #require(IPAddress(text))) == kind)
     }
 
     @Test(arguments: [
@@ -81,8 +81,8 @@ struct AddressRulesTests {
     ])
     func opensByNetwork(network: String, address: String, isAllowed: Bool) throws {
         let rules = AddressRules(allowNetworks: [try IPNetwork(network)])
-        let verdict = rules.verdict(try #require(IPAddress(address)))
-        #expect((verdict == .allowed) == isAllowed)
+        let refusal = rules.refusal(of: try #require(IPAddress(address)))
+        #expect((refusal == nil) == isAllowed)
     }
 
     // MARK: Addresses
@@ -164,7 +164,7 @@ struct AddressRulesTests {
         ("/8", "has no address"), ("fe80::%eth0/64", "has no address"),
     ])
     func refusesNetworks(text: String, words: String) {
-        let problem = #expect(throws: IPNetwork.Problem.self) { try IPNetwork(text) }
+        let problem = #expect(throws: TextProblem.self) { try IPNetwork(text) }
         #expect(problem?.message.contains(words) == true)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 struct HTTPDateTests {
     /// 1 January 2026.
-    static let now: Int64 = 1_767_225_600
+    static let now = 1_767_225_600
 
     @Test(arguments: [
         ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
@@ -25,7 +25,7 @@ struct HTTPDateTests {
         ("Thursday, 31-Dec-76 00:00:00 GMT", 3_376_598_400),
         ("Monday, 01-Jan-00 00:00:00 GMT", 946_684_800),
     ])
-    func reads(text: String, seconds: Int64) {
+    func reads(text: String, seconds: Int) {
         #expect(HTTPDate(text.utf8, now: Self.now)?.secondsSince1970 == seconds)
     }
 
@@ -57,9 +57,7 @@ struct HTTPDateTests {
                 "\(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits) GMT",
             locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt,
             calendar: Calendar(identifier: .gregorian))
-        for seconds in stride(from: -6_000_000_000, to: 7_000_000_000, by: 13_000_003)
-            as StrideTo<Int64>
-        {
+        for seconds in stride(from: -6_000_000_000, to: 7_000_000_000, by: 13_000_003) {
             let date = HTTPDate(secondsSince1970: seconds)
             let expected = Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(style)
             #expect("\(date)" == expected)

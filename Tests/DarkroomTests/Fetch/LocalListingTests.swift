@@ -31,7 +31,7 @@ struct LocalListingTests {
         #expect(mkfifo("\(scratch.path)/two/only/fifo.png", 0o600) == 0)
     }
 
-    private func sources(_ resolution: LocalSources.Resolution) -> LocalSources {
+    private func sources(_ resolution: PathResolution) -> LocalSources {
         LocalSources(
             roots: ["\(scratch.path)/one", "\(scratch.path)/two/"], resolution: resolution,
             view: nil
@@ -39,7 +39,7 @@ struct LocalListingTests {
     }
 
     private func list(
-        _ folder: String, _ resolution: LocalSources.Resolution = .kernel, limit: Int = 100
+        _ folder: String, _ resolution: PathResolution = .kernel, limit: Int = 100
     ) -> LocalSources.Listing {
         let folder = folder.replacing("@", with: scratch.path)
         return sources(resolution).list(folder, limit: limit) {
@@ -51,8 +51,8 @@ struct LocalListingTests {
         .sources(files.map { ByteString($0.replacing("@", with: scratch.path)) })
     }
 
-    @Test(arguments: LocalSources.Resolution.allCases)
-    func findsFilesInTheFirstRootThatHasAny(resolution: LocalSources.Resolution) {
+    @Test(arguments: PathResolution.allCases)
+    func findsFilesInTheFirstRootThatHasAny(resolution: PathResolution) {
         let expected = found(
             "@/one/photos/Z.png", "@/one/photos/a.png", "@/one/photos/b.png", "@/one/photos/é.png")
         #expect(list("photos", resolution) == expected)
@@ -68,8 +68,8 @@ struct LocalListingTests {
         #expect(list("only", resolution) == only)
     }
 
-    @Test(arguments: LocalSources.Resolution.allCases)
-    func staysBeneathTheRoots(resolution: LocalSources.Resolution) {
+    @Test(arguments: PathResolution.allCases)
+    func staysBeneathTheRoots(resolution: PathResolution) {
         let roots = "\(scratch.path)/one, \(scratch.path)/two/"
         let outside = LocalSources.Listing.nothing(
             "its folder is not beneath one of sources.roots, or leads out of it by .. or a symbolic link"

@@ -1,3 +1,4 @@
+import DarkroomCore
 import Foundation
 import Glibc
 import TestSupport
@@ -30,7 +31,7 @@ import Testing
         mkfifo(scratch.path + "/one/fifo.png", 0o600)
     }
 
-    private func sources(_ resolution: LocalSources.Resolution = .kernel) -> LocalSources {
+    private func sources(_ resolution: PathResolution = .kernel) -> LocalSources {
         LocalSources(
             roots: [scratch.path + "/one", scratch.path + "/two/"], maximumBytes: 1000,
             resolution: resolution)
@@ -55,10 +56,10 @@ import Testing
         ("BASE/two/a.png", "two", "BASE/two/a.png"),
     ]
 
-    @Test(arguments: good, LocalSources.Resolution.allCases)
+    @Test(arguments: good, PathResolution.allCases)
     func opens(
         _ row: (source: String, content: String, place: String),
-        resolution: LocalSources.Resolution
+        resolution: PathResolution
     ) throws {
         let (source, expected, place) = row
         let file = try sources(resolution).open(path(source))
@@ -90,9 +91,9 @@ import Testing
         (.badURL, ["", "a\0.png"]),
     ]
 
-    @Test(arguments: bad, LocalSources.Resolution.allCases)
+    @Test(arguments: bad, PathResolution.allCases)
     func refuses(
-        _ row: (code: FetchError.Code, sources: [String]), resolution: LocalSources.Resolution
+        _ row: (code: FetchError.Code, sources: [String]), resolution: PathResolution
     ) {
         for source in row.sources {
             let error = #expect(throws: FetchError.self, "\(source)") {
@@ -145,8 +146,8 @@ import Testing
     /// With everything as root, the kernel's files are still none to be fetched.
     @Test(
         arguments: ["/proc/self/environ", "/sys/kernel/notes", "proc/version"],
-        LocalSources.Resolution.allCases)
-    func refusesTheKernelsFiles(path: String, resolution: LocalSources.Resolution) {
+        PathResolution.allCases)
+    func refusesTheKernelsFiles(path: String, resolution: PathResolution) {
         let error = #expect(throws: FetchError.self) {
             _ = try LocalSources(roots: ["/"], resolution: resolution).open(path).bytes
         }
@@ -161,8 +162,8 @@ import Testing
     }
 
     /// Opening a device can already do something, rewind a tape say; so what is no file is never opened.
-    @Test(arguments: LocalSources.Resolution.allCases)
-    func looksBeforeItOpens(resolution: LocalSources.Resolution) throws {
+    @Test(arguments: PathResolution.allCases)
+    func looksBeforeItOpens(resolution: PathResolution) throws {
         let watch = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
         defer { close(watch) }
         let folder = scratch.path + "/one"

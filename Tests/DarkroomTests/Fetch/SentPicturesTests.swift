@@ -30,7 +30,7 @@ import Testing
         sent = .here(.init(try Directory(path: scratch.path + "/sent"), owner: geteuid()))
     }
 
-    private func sources(_ resolution: LocalSources.Resolution) -> LocalSources {
+    private func sources(_ resolution: PathResolution) -> LocalSources {
         LocalSources(roots: [scratch.path + "/root"], maximumBytes: 8, resolution: resolution)
     }
 
@@ -43,9 +43,9 @@ import Testing
         ("BASE/root/a.png", "root"),
     ]
 
-    @Test(arguments: good, LocalSources.Resolution.allCases)
+    @Test(arguments: good, PathResolution.allCases)
     func comeFirst(
-        _ row: (source: String, content: String), resolution: LocalSources.Resolution
+        _ row: (source: String, content: String), resolution: PathResolution
     ) throws {
         let file = try sources(resolution).open(path(row.source), sent: sent)
         #expect(file.content == row.content)
@@ -63,9 +63,9 @@ import Testing
         ("./again.png", .sourceForbidden),
     ]
 
-    @Test(arguments: bad, LocalSources.Resolution.allCases)
+    @Test(arguments: bad, PathResolution.allCases)
     func pointNowhereElse(
-        _ row: (source: String, code: FetchError.Code), resolution: LocalSources.Resolution
+        _ row: (source: String, code: FetchError.Code), resolution: PathResolution
     ) throws {
         let error = #expect(throws: FetchError.self) {
             _ = try sources(resolution).open(path(row.source), sent: sent)
@@ -73,8 +73,8 @@ import Testing
         #expect(error?.kind == row.code)
     }
 
-    @Test(arguments: LocalSources.Resolution.allCases)
-    func belongToTheOwnerOfTheFolder(resolution: LocalSources.Resolution) throws {
+    @Test(arguments: PathResolution.allCases)
+    func belongToTheOwnerOfTheFolder(resolution: PathResolution) throws {
         let folder = try Directory(path: scratch.path + "/sent")
         let foreign = SentPictures.here(.init(folder, owner: geteuid() + 1))
         let error = #expect(throws: FetchError.self) {

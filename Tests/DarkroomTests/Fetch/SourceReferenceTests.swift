@@ -88,4 +88,16 @@ struct SourceReferenceTests {
     @Test func areSmall() {
         #expect(MemoryLayout<SourceReference>.stride <= 40)
     }
+
+    @Test(
+        arguments: [
+            ("http://h/a.png", "h:80"), ("HTTPS://H/a.png", "h:443"), ("http://h:8080/", "h:8080"),
+            ("http://h:?x", "h:80"), ("http://ann:pw@h/a@b", "h:80"), ("http://a@b@h", "h:80"),
+            ("http://[::1]/a", "[::1]:80"), ("https://[::1]:8443#a", "[::1]:8443"),
+            ("http:///a", nil), ("http:h", nil), ("ftp://h/a", nil), ("a/b.png", nil), ("", nil),
+            ("file:///a", nil), ("https:", nil),
+        ] as [(ByteString, ByteString?)])
+    func tellsTheHost(source: ByteString, host: ByteString?) {
+        #expect(SourceReference.host(of: source) == host)
+    }
 }

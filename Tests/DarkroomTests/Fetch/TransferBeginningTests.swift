@@ -131,7 +131,7 @@ import Testing
             request.firstBytes = Self.most
             let report = try await nginx.client.run(request).get()
             #expect(report.bytes == Self.most && report.total == Int64(Self.body.count))
-            #expect(report.status.code == 206)
+            #expect(report.response.status.code == 206)
             isReused = path == "/600.png" && report.reusedConnection
         }
         #expect(isReused)

@@ -40,7 +40,7 @@ import Testing
         #expect(firstCalls() == ends, comment)
     }
 
-    private static let points = FaultPoint.allCases.filter(\.needsNotification)
+    private static let points = FaultPoint.allCases.filter { $0.need == .notification }
 
     @Test(arguments: points) func callsAfterADeathAtEachPoint(point: FaultPoint) async throws {
         try await hooks.end("c", "a", "b", daemon: daemon)

@@ -1,9 +1,10 @@
 import Glibc
 import SystemPackage
 
-/// The folders above a hot folder, and the symbolic links on its path. Whoever may change one of them can put another
-/// folder in its place, also by a link to one that only the daemon can read. So each may be changed by these only: root,
-/// the daemon, and whoever owns the folder that was opened, who gives nothing away that is not his.
+/// Whose changes of a path are trusted: of the folders above a folder of somebody else, and of the symbolic links among
+/// them. Whoever may change one of them can put another folder in its place, also by a link to one that only the daemon
+/// can read. So each may be changed by these only: root, the daemon, and whoever owns the folder that was opened, who
+/// gives nothing away that is not his.
 ///
 /// | on the path                                    | may be                                             |
 /// |------------------------------------------------|----------------------------------------------------|
@@ -11,26 +12,29 @@ import SystemPackage
 /// | a folder that its group may write to           | of a trusted group; of any if it is sticky         |
 /// | a folder that everybody may write to           | sticky                                             |
 /// | a symbolic link                                | of a trusted user                                  |
-package struct FolderWay {
+package struct TrustedPath {
     let users: [uid_t]
     let groups: [gid_t]
-}
 
-extension FolderWay {
+    init(users: [uid_t], groups: [gid_t]) {
+        self.users = users
+        self.groups = groups
+    }
+
     /// - Parameters:
     ///   - folder: the attributes of the open folder.
     ///   - user: the user of the daemon.
     package init(to folder: stat, for user: uid_t = geteuid()) {
-        users = [0, user, folder.st_uid]
-        groups = [0, folder.st_gid]
+        self.init(users: [0, user, folder.st_uid], groups: [0, folder.st_gid])
     }
 
-    /// What is wrong with the way to an open folder: with its path, and with the folders that contain it after all links
-    /// are followed; nil if nothing is.
+    /// What is wrong with the path to an open folder, and with the folders that contain it after all links are followed;
+    /// nil if nothing is.
     package func problem(_ folder: Directory) -> String? {
         var paths = [FilePath(folder.path).lexicallyNormalized()]
         if let pointer = realpath(folder.path, nil) {
             defer { free(pointer) }
+            // Not `realPath`: a path that is not UTF-8 is looked at, too, and refused.
             paths.append(FilePath(String(cString: pointer)))
         }
         return paths.lazy.compactMap(problem).first

@@ -7,4 +7,9 @@ extension String {
         defer { free(found) }
         return String(validatingCString: found)
     }
+
+    /// The names in a path, without `.` and without regard to repeated slashes: `a` and `b` of `/a/./b/`.
+    package var pathParts: [ByteString] {
+        utf8.split(separator: UInt8(ascii: "/")).map { ByteString($0) }.filter { $0 != "." }
+    }
 }

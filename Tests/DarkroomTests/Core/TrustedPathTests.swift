@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCore
 
 /// Who could put another folder in the place of a hot folder.
-struct FolderWayTests {
+struct TrustedPathTests {
     private let scratch: ScratchDirectory
     private let group: gid_t
 
@@ -25,7 +25,7 @@ struct FolderWayTests {
     private func problem(
         _ path: String, users: [uid_t] = [0, geteuid()], groups: [gid_t]? = nil
     ) throws -> String? {
-        try FolderWay(users: users, groups: groups ?? [group]).problem(Directory(path: path))
+        try TrustedPath(users: users, groups: groups ?? [group]).problem(Directory(path: path))
     }
 
     /// The mode of the folder above, whether its group is trusted, and who may put another folder there.
