@@ -61,7 +61,7 @@ package struct WaitingBatches {
     private mutating func add(_ change: Int, _ batch: Board.Waiting?) {
         guard let batch else { return }
         total.add(change, batch)
-        images.add(batch.counts, times: change)
+        if change > 0 { images.add(batch.counts) } else { images.subtract(batch.counts) }
         var own = ofOwner[batch.uid] ?? Counts()
         waitingOwners -= own.waiting > 0 ? 1 : 0
         own.add(change, batch)
