@@ -41,7 +41,7 @@ extension Batch {
         _ index: Int, _ failure: Failure, at step: Step, _ pool: inout Pool
     ) {
         var image = status.images[index]
-        image.state = failure.code == PictureError.Code.cancelled.rawValue ? .cancelled : .failed
+        image.state = failure.isCancellation ? .cancelled : .failed
         image.error = failure
         if sourceOfImage[index] >= 0 {
             image.sourceIdentity = attempts[sourceOfImage[index]]?.identity

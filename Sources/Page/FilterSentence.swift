@@ -79,10 +79,7 @@ enum FilterSentence {
         case .black: return "black"
         default:
             let channels = [colour.red, colour.green, colour.blue, colour.alpha]
-            let hex = channels.prefix(colour.alpha == 255 ? 3 : 4).map {
-                ($0 < 16 ? "0" : "") + String($0, radix: 16)
-            }
-            return "#" + hex.joined()
+            return "#" + Hexadecimal.text(of: channels.prefix(colour.alpha == 255 ? 3 : 4))
         }
     }
 

@@ -108,7 +108,7 @@ extension OriginalsFolder {
         // Its content was read before it was promised.
         if try !original.isHidden() {
             switch try original.hide() {
-            case .hidden: break
+            case .done: break
             case .isGone, .hasChanged: return .ended(.isAnother)
             case .nameIsTaken: return .again
             }

@@ -222,15 +222,8 @@ package struct Examination: Sendable {
         return error
     }
 
-    /// Reads and checks the manifest `name` in `folder`. A file above the size limit is not read: holes of a sparse
-    /// file of any length would take as long as data.
-    func read(
-        _ name: FileName, _ format: ManifestFormat, in folder: Directory
-    ) throws(FileError) -> ManifestReading {
-        try read(OpenManifest(name, format, in: folder))
-    }
-
-    /// The same for an open one, which is read from its beginning and once.
+    /// Reads and checks a manifest, from its beginning and once. A file above the size limit is not read: holes of a
+    /// sparse file of any length would take as long as data.
     ///
     /// - Parameter looksUp: whether the files of patterns are looked for, which may take long if a disk is slow.
     func read(
@@ -255,13 +248,13 @@ package struct Examination: Sendable {
             bytes: bytes, byteCount: bytes.count, sha256: sha256, outcome: outcome)
     }
 
-    /// The same for a manifest that was accepted with this size. It stays accepted if the limit is lower now.
+    /// Reads a manifest that was accepted with this size. It stays accepted if the limit is lower now.
     func read(
         accepted name: FileName, _ format: ManifestFormat, bytes: Int, in folder: Directory
     ) throws(FileError) -> ManifestReading {
         var examination = self
         examination.limits.bytes = max(limits.bytes, bytes)
-        return try examination.read(name, format, in: folder)
+        return try examination.read(OpenManifest(name, format, in: folder))
     }
 
     private func digest(of bytes: [UInt8], _ path: String) throws(FileError) -> String {

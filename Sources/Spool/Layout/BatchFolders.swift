@@ -88,6 +88,11 @@ package struct BatchFolders: Sendable {
     /// The path of a file of `active/ID` from `active`.
     package func pathInActive(_ name: FileName) -> FileName { FileName(id) / name }
 
+    /// The path of a file of the answer from `spool.outbox`, which is the answer itself in a run.
+    func pathInOutbox(_ name: FileName) -> FileName {
+        spool.run == nil ? FileName(id) / name : name
+    }
+
     /// The part of the manifest that a run works on; nil for the whole.
     package var shard: Shard? { spool.run?.part?.shard }
 
@@ -148,16 +153,14 @@ package struct BatchFolders: Sendable {
         return try spool.outbox.exists(FileName(id))
     }
 
-    /// Whether the folder of the outputs contains a file, also if there is no such folder.
-    func holdsOutput(_ name: FileName) throws(FileError) -> Bool {
-        if let run = spool.run { return try run.outputs.exists(name) }
-        return try spool.outbox.exists(FileName(id) / name)
+    /// Whether the folder of the answer contains a file, also if there is no such folder.
+    func holdsAnswer(_ name: FileName) throws(FileError) -> Bool {
+        try spool.outbox.exists(pathInOutbox(name))
     }
 
-    /// Whether the folder of the answer contains a file, without opening the folder.
-    func holdsAnswer(_ name: FileName) throws(FileError) -> Bool {
-        if let run = spool.run { return try run.answer.exists(name) }
-        return try spool.outbox.exists(FileName(id) / name)
+    /// The same of the folder of the outputs.
+    func holdsOutput(_ name: FileName) throws(FileError) -> Bool {
+        try spool.run?.outputs.exists(name) ?? holdsAnswer(name)
     }
 
     /// The folder of the outputs, like `restoredOutbox()`.

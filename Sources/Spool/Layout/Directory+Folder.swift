@@ -15,9 +15,13 @@ extension Directory {
         }
     }
 
-    /// Opens the folder `name` in this one, and creates it if it is missing.
+    /// Opens the folder `name` in this one, and creates it if it is missing. Someone may remove it between the two steps.
     func folder(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Directory {
-        try makeIfMissing(name, mode: mode)
+        for _ in 0..<100 {
+            try makeIfMissing(name, mode: mode)
+            let folder = try ifExists { () throws(FileError) in try Directory(name, in: self) }
+            if let folder { return folder }
+        }
         return try Directory(name, in: self)
     }
 }

@@ -84,9 +84,9 @@ package final class Spool: Sendable {
         isReadOnly = false
         owner =
             try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
-        tmp = try Self.station("tmp", in: root)
-        active = try Self.station("active", in: root, mode: 0o700)
-        outbox = try Self.station("outbox", in: root)
+        tmp = try spoolError { () throws(FileError) in try root.folder("tmp") }
+        active = try spoolError { () throws(FileError) in try root.folder("active", mode: 0o700) }
+        outbox = try spoolError { () throws(FileError) in try root.folder("outbox") }
         ended = EndedFolders(in: active)
         attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
     }
@@ -126,11 +126,11 @@ package final class Spool: Sendable {
 
     /// Opens the inbox, and creates it if it is missing.
     package func openInbox() throws(FileError) -> Directory {
-        try Self.folder("inbox", in: root)
+        try root.folder("inbox")
     }
 
     /// Opens the current `tmp`, and creates it if it is missing.
-    func openTmp() throws(FileError) -> Directory { try Self.folder("tmp", in: root) }
+    func openTmp() throws(FileError) -> Directory { try root.folder("tmp") }
 
     /// Creates the root and missing folders above it. An error names the root, which the user knows.
     package static func createRoot(_ path: String) throws(FileError) {
@@ -149,27 +149,6 @@ package final class Spool: Sendable {
                     detail: isRoot ? nil : "the parent folder \(folder)")
             }
         }
-    }
-
-    /// Opens a folder, and creates it if it is missing. Someone may remove it between the two steps.
-    private static func folder(
-        _ name: FileName, in root: Directory, mode: mode_t = 0o777
-    ) throws(FileError) -> Directory {
-        for _ in 0..<100 {
-            try root.makeIfMissing(name, mode: mode)
-            do {
-                return try Directory(name, in: root)
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                continue
-            }
-        }
-        return try Directory(name, in: root)
-    }
-
-    private static func station(
-        _ name: FileName, in root: Directory, mode: mode_t = 0o777
-    ) throws(SpoolError) -> Directory {
-        try spoolError { () throws(FileError) in try folder(name, in: root, mode: mode) }
     }
 
     /// Waits until everything that was written to the spool before is on the disk.

@@ -279,7 +279,7 @@ package struct Recovery: Sendable {
         guard let status else {
             var examination = examination
             if let found { examination.recorded = found }
-            return try examination.read(name, format, in: active)
+            return try examination.read(OpenManifest(name, format, in: active))
         }
         var kept = found
         if kept == nil {

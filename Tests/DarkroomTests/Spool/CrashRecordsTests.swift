@@ -42,7 +42,7 @@ final class CrashRecordsTests: FolderSuite {
         let start = slot * CrashRecord.length
         changed.replaceSubrange(
             start..<start + CrashRecord.markLength,
-            with: CrashRecord.padded(mark, to: CrashRecord.markLength))
+            with: CrashRecord.padded(mark.utf8, to: CrashRecord.markLength))
         try write(changed)
     }
 

@@ -236,7 +236,8 @@ import Testing
         let small = recovery(bytes: 10)
         let place = try submit("y.json", hasFolder: hasFolder)
         if isAnswered {
-            let reading = try small.examination.read(place, .json, in: folders.active())
+            let reading = try small.examination.read(
+                OpenManifest(place, .json, in: folders.active()))
             _ = try Receipt.issue(for: claimed(as: "y.json", reading), durably: true)
         }
         switch try small.recover("x") {
@@ -320,7 +321,8 @@ import Testing
     @Test func aRejectionHasItsManifestFromTheFirstMoment() throws {
         let text = Array(#"{"imagse": []}"#.utf8)
         try leaveClaim(#"{"imagse": []}"#)
-        let reading = try recovery.examination.read("manifest.json", .json, in: folders.active())
+        let reading = try recovery.examination.read(
+            OpenManifest("manifest.json", .json, in: folders.active()))
         let claimed = claimed(as: "x.json", reading)
         // Whoever issues it again, because the disk was full, does so from what is there.
         for _ in 0..<2 {
