@@ -13,7 +13,7 @@ package struct QueueReport: Codable, Sendable, Equatable {
     /// The seconds between two reports when nothing changes.
     package static let heartbeat = 10.0
 
-    /// The version of this format. A reader refuses a version that it does not know.
+    /// The version of this format.
     package var schemaVersion = 1
     /// When this was written, in UTC, in the format of RFC 3339 with milliseconds.
     package var written: String

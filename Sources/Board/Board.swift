@@ -18,8 +18,7 @@ package struct Board {
         package let id: String
         let level: Level
         let images: Int
-        /// The manifest's owner.
-        let uid: UInt32?
+        let owner: FairShare.Owner
         let priority: Priority
         /// When the manifest was taken.
         let received: String
@@ -119,7 +118,7 @@ package struct Board {
         let batch = Waiting(
             id: prepared.id,
             level: Level(prepared.manifest.priority, prepared.manifest.qualityOfService),
-            images: images, uid: prepared.status.manifest.uid,
+            images: images, owner: prepared.status.manifest.uid,
             priority: prepared.manifest.priority, received: prepared.status.times.received,
             counts: prepared.status.counts,
             outputBytes: isContinued ? prepared.status.outputBytes : 0,
@@ -131,7 +130,7 @@ package struct Board {
         case .cancelled: activate(key, batch)
         case .held: break
         case .free:
-            waiting[batch.level.index].insert(key, of: batch.uid)
+            waiting[batch.level.index].insert(key, of: batch.owner)
             // The file shows the states that its images had under the previous daemon.
             if isContinued { pool.mark(key) }
         }
@@ -148,7 +147,7 @@ package struct Board {
     package mutating func preparationFailed(_ key: BatchKey) {
         guard let batch = waitingBatches.removeValue(forKey: key) else { return }
         keys[FileName(batch.id)] = nil
-        release(images: batch.images, batch.level, of: batch.uid)
+        release(images: batch.images, batch.level, of: batch.owner)
     }
 
     mutating func begin(_ key: BatchKey, _ prepared: PreparedBatch) {

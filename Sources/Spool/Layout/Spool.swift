@@ -51,7 +51,7 @@ package final class Spool: Sendable {
     /// The folders of the only batch of a run; nil for the spool of a daemon.
     package let run: RunFolders?
     /// The pictures that are being filtered, for the next process.
-    package let attempts: CrashRecords
+    package let crashRecords: CrashRecords
     /// What a picture ends if it crashes the process.
     var victim: CrashVictim { run == nil ? .daemon : .run }
     /// Whether nothing can be written. Only the spool of a run may be opened then, to look at what it has done.
@@ -88,7 +88,7 @@ package final class Spool: Sendable {
         active = try spoolError { () throws(FileError) in try root.folder("active", mode: 0o700) }
         outbox = try spoolError { () throws(FileError) in try root.folder("outbox") }
         ended = EndedFolders(in: active)
-        attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
+        crashRecords = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
     }
 
     /// Opens the spool of a run in a folder that only its user can change (`Directory.ownFolder`), creates missing
@@ -119,7 +119,7 @@ package final class Spool: Sendable {
         outbox = run.answer
         ended = EndedFolders(in: active)
         let isReadOnly = isReadOnly
-        attempts = try spoolError { () throws(FileError) in
+        crashRecords = try spoolError { () throws(FileError) in
             try isReadOnly ? CrashRecords(withoutFileIn: root) : CrashRecords(in: root, of: .run)
         }
     }

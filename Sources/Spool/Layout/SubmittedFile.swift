@@ -52,7 +52,7 @@ package struct SubmittedFile {
         self.place = place ?? name
     }
 
-    /// The same only for what has a folder of its own.
+    /// Finds it in `active/ID` if it has a folder of its own there; nil otherwise.
     static func inFolder(of active: Directory) throws(FileError) -> SubmittedFile? {
         return try ifExists { () throws(FileError) in
             let folder = try Directory(folderName, in: active)

@@ -552,7 +552,7 @@ import Testing
 
     @Test func journalsCrashesOnce() throws {
         // As a process leaves it that was killed while it filtered image 1.
-        let running = try self.spool.attempts.record(batch: "x", image: 1, before: 0) { _ in
+        let running = try self.spool.crashRecords.record(batch: "x", image: 1, before: 0) { _ in
             Result { try self.spool.root.read("attempts") }
         }.get()
         let other = try ScratchDirectory()
@@ -574,7 +574,7 @@ import Testing
             #expect(prepared.status.counts.new == 2)
         }
         #expect(try ItemJournal.read(in: folders.active()) == [line, line])
-        #expect(spool.attempts.left(of: "x").isEmpty)
+        #expect(spool.crashRecords.crashes(of: "x").isEmpty)
     }
 }
 
