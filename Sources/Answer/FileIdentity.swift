@@ -27,6 +27,15 @@ package struct FileIdentity: Sendable, Equatable {
     package func age(at time: Double) -> Double {
         time - Double(modifiedSeconds) - Double(modifiedNanoseconds) / 1e9
     }
+
+    /// Whether this file was changed before the other one, or at the same time and has the smaller name.
+    package func isOlder(
+        than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]
+    ) -> Bool {
+        let own = (modifiedSeconds, modifiedNanoseconds)
+        let others = (other.modifiedSeconds, other.modifiedNanoseconds)
+        return own == others ? name.lexicographicallyPrecedes(otherName) : own < others
+    }
 }
 
 extension stat {

@@ -71,7 +71,7 @@ extension Batch {
 
     private mutating func end(_ index: Int, like image: ImageStatus, _ pool: inout Pool) {
         move(index, to: .ended, result: image, &pool)
-        pool.giveBackMemory(ticket(index))
+        pool.giveBackMemory(.filter(key, image: index))
         let source = sourceOfImage[index]
         if source >= 0 {
             sources[source].users -= 1

@@ -58,12 +58,7 @@ package enum PreviewLog {
         in active: Directory,
         _ body: (Line, UnsafeBufferPointer<UInt8>) throws(FileError) -> Void
     ) throws(FileError) {
-        let file: Descriptor
-        do {
-            file = try active.open(BatchFile.previews)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return
-        }
+        guard let file = try active.openIfExists(BatchFile.previews) else { return }
         let path = active.path(of: BatchFile.previews)
         var bytes: [UInt8] = []
         /// Whether the bytes up to the next newline belong to a line that is too long.

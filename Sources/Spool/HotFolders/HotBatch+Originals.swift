@@ -49,7 +49,7 @@ extension BatchFolders {
     ) throws(FileError) {
         let source = FileName(picture.copyName)
         // If its copy is gone, the station has the original.
-        guard let file = try ifExists({ () throws(FileError) in try pictures.open(source) }),
+        guard let file = try pictures.openIfExists(source),
             let target = try picture.free(name, in: answer)
         else { return }
         try copy(

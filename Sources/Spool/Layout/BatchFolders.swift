@@ -160,7 +160,8 @@ package struct BatchFolders: Sendable {
 
     /// The same of the folder of the outputs.
     func holdsOutput(_ name: FileName) throws(FileError) -> Bool {
-        try spool.run?.outputs.exists(name) ?? holdsAnswer(name)
+        if let run = spool.run { return try run.outputs.exists(name) }
+        return try holdsAnswer(name)
     }
 
     /// The folder of the outputs, like `restoredOutbox()`.

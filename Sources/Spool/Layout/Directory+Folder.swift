@@ -15,6 +15,15 @@ extension Directory {
         }
     }
 
+    /// Opens a file for reading; nil if it does not exist.
+    package func openIfExists(_ name: FileName) throws(FileError) -> Descriptor? {
+        do {
+            return try open(name)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+
     /// Opens the folder `name` in this one, and creates it if it is missing. Someone may remove it between the two steps.
     func folder(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Directory {
         for _ in 0..<100 {
