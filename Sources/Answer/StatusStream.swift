@@ -61,16 +61,12 @@ package struct StatusStream: Sendable {
     ) throws(StatusStreamError) {
         let path = folder.path(of: name)
         let file: Descriptor
-        do throws(FileError) {
-            file = try folder.open(name)
-        } catch {
-            if error.errno == .noSuchFileOrDirectory { return nil }
-            throw .file(error)
-        }
         let information: stat
         do throws(FileError) {
+            file = try folder.open(name)
             information = try file.information(path: path)
         } catch {
+            if error.errno == .noSuchFileOrDirectory { return nil }
             throw .file(error)
         }
         let ends = try Self.ends(of: file, information.length, path)
