@@ -33,7 +33,7 @@ extension QueueReport.Limits {
         /// Whether some hosts get headers of their own, such as `Authorization`.
         package var hasHeaders = false
 
-        /// Those of a configuration that sets none of them.
+        /// The defaults of the configuration.
         package static let standard = Downloads()
     }
 

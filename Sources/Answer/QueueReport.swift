@@ -96,7 +96,7 @@ package struct QueueReport: Codable, Sendable, Equatable {
         package var defaultProfile: OutputProfile?
         /// The folders from which local pictures are read.
         package var sourceRoots: [String]
-        /// Those of them that the daemon can read: its sandbox may hide others.
+        /// The source roots that the daemon can read: its sandbox may hide others.
         package var readableRoots: [String]
         /// The service whose view of the machine decides this; absent if the daemon sees all of the machine.
         package var service: Service?

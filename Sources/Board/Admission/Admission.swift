@@ -37,7 +37,7 @@ package struct Admission: Sendable {
     private var coalescer = RequestCoalescer()
     private var storage = StorageBacklog()
     package private(set) var downloads: DownloadFairQueue
-    /// The same for local files, which have a separate queue, so that servers cannot delay them.
+    /// Local files have a queue of their own, so that servers cannot delay them.
     private(set) var local: DownloadFairQueue
     package private(set) var filters: FilterFairQueue
     /// Whether the disk accepts writes, as far as is known here.

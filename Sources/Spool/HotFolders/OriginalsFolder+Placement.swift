@@ -87,7 +87,7 @@ extension OriginalsFolder {
         case placed
         /// Somebody else has taken the name since, or the copy. It is prepared again.
         case again
-        /// The same, because the original can only be copied to there.
+        /// The original can only be copied to there, and is prepared again for that.
         case againByCopy
     }
 

@@ -66,15 +66,15 @@ package struct Examination: Sendable {
         self.settle = settle
     }
 
-    /// The same with another flag.
+    /// The same examination, which ends when this flag is set.
     package func asking(_ stop: CancellationFlag) -> Examination {
         var examination = self
         examination.stop = stop
         return examination
     }
 
-    /// The same for a manifest that was accepted with this status: with the recipes that it had then, with filters even
-    /// if only recipes may have any now, and with the files and pages that there were then.
+    /// The examination of a manifest that was accepted with this status: with the recipes that it had then, with filters
+    /// even if only recipes may have any now, and with the files and pages that there were then.
     func accepting(_ status: Status, _ found: SourceRecord?) -> Examination {
         var examination = self
         examination.recorded = found ?? SourceRecord()

@@ -10,7 +10,7 @@ package enum BatchFile {
     package static let newStatus: FileName = "status.new"
     /// The sums of the status, see `BatchProgress`.
     package static let progress = BatchProgress.fileName
-    /// The same before it is renamed into the outbox.
+    /// The progress file before it is renamed into the outbox.
     static let newProgress: FileName = "progress.new"
     /// The folder of the receipt before it becomes `outbox/ID`.
     package static let receipt: FileName = "receipt"
@@ -49,7 +49,7 @@ package enum BatchFile {
     /// The output of the image with this index before it is published.
     package static func output(_ index: Int) -> FileName { "output-\(index)" }
 
-    /// The same for an image that is filtered again only for its pixels.
+    /// The output of an image that is filtered again only for its pixels; it is not published.
     package static func outputAgain(_ index: Int) -> FileName { "again-\(index)" }
 
     /// The pixels of the image with this index, for other images that are made from it; see `HandOverTable`.
@@ -158,7 +158,7 @@ package struct BatchFolders: Sendable {
         try spool.outbox.exists(pathInOutbox(name))
     }
 
-    /// The same of the folder of the outputs.
+    /// Whether the folder of the outputs contains a file, also if there is no such folder.
     func holdsOutput(_ name: FileName) throws(FileError) -> Bool {
         if let run = spool.run { return try run.outputs.exists(name) }
         return try holdsAnswer(name)

@@ -36,9 +36,9 @@ package struct AnswerPage: Sendable {
     package struct PreviewFolders {
         /// The folder of the batch in work, with the log.
         package let active: Directory
-        /// That of the new page.
+        /// The folder of the new page's previews.
         package let new: Directory
-        /// Those of earlier pages, the last one first.
+        /// The folders of earlier pages' previews, the last one first.
         package let former: [Directory]
     }
 
