@@ -6,7 +6,13 @@ import DarkroomManifest
 /// The batches in work and the waiting ones: which comes next, and the result of each image.
 ///
 /// A value without threads, queues or files. Each call changes the state, and leaves what it requests in the pool.
-/// `settle` gives out the places and returns the effects. The scheduler holds it under a lock.
+/// `settle` gives out the places and returns the effects, which the scheduler carries out. It holds the board under a
+/// lock:
+///
+///     let effects = board.withLock { board in
+///         board.accept(prepared)
+///         return board.settle(admits: true)  // For example, `start` with the first downloads of the batch.
+///     }
 ///
 /// Each batch has at most `window` images in work at once, and some more that wait to be published. The rest is only
 /// data, because queues become slower with more operations. Places rotate among the owners of the highest level that

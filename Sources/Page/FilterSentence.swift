@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomPicture
 
+/// A filter in words, as a page shows it: `resize to 800 × 600, cover`.
 enum FilterSentence {
     static func text(_ filter: Filter) -> String {
         switch filter {
