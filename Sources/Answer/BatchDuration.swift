@@ -57,8 +57,4 @@ extension Status {
         }
         return sum
     }
-
-    package mutating func noteWork() {
-        times.workMilliseconds = workMilliseconds
-    }
 }

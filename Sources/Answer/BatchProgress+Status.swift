@@ -10,9 +10,9 @@ extension BatchProgress {
         status.state != .pending || status.counts.total > fewImages
     }
 
-    /// The progress of a batch whose answer an older version wrote, without such a file. The sizes of the outputs are
-    /// counted only if the status has its images.
-    package init(olderAnswer status: Status) {
+    /// What a status tells of the progress, for an answer without this file: of a run, or by an older version. The sizes of
+    /// the outputs are counted only if the status has its images.
+    package init(toldBy status: Status) {
         self.init(
             of: status, outputBytes: status.images.map { $0.output?.bytes ?? 0 }.saturatingSum())
         commands = status.commands

@@ -32,7 +32,7 @@ package struct BatchProgress: VersionedFile, Codable, Sendable, Equatable {
     package var outputBytes: Int
     /// The images that ended per second, in the last seconds of work; absent if nothing is in work.
     package var imagesPerSecond: Double?
-    /// The same in bytes of outputs.
+    /// The bytes of the outputs of these images per second.
     package var bytesPerSecond: Double?
     /// An estimate of the seconds of work that are left; absent if there is none.
     package var secondsLeft: Double?

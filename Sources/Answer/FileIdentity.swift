@@ -23,15 +23,28 @@ package struct FileIdentity: Sendable, Equatable {
     /// The seconds since the last change, according to the wall clock; negative if the change is in the future.
     package var age: Double { age(at: Clock.wall) }
 
-    /// The same at another time, in seconds since 1970.
+    /// The seconds from the last change to a time, which is in seconds since 1970.
     package func age(at time: Double) -> Double {
         time - Double(modifiedSeconds) - Double(modifiedNanoseconds) / 1e9
+    }
+
+    /// Whether this file was changed before the other one, or at the same time and has the smaller name.
+    package func isOlder(
+        than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]
+    ) -> Bool {
+        let own = (modifiedSeconds, modifiedNanoseconds)
+        let others = (other.modifiedSeconds, other.modifiedNanoseconds)
+        return own == others ? name.lexicographicallyPrecedes(otherName) : own < others
     }
 }
 
 extension stat {
     /// When the file was renamed, linked or written to, in seconds since 1970.
     package var statusChanged: Double {
-        Double(st_ctim.tv_sec) + Double(st_ctim.tv_nsec) / 1e9
+        st_ctim.seconds
     }
+}
+
+extension timespec {
+    package var seconds: Double { Double(tv_sec) + Double(tv_nsec) / 1e9 }
 }

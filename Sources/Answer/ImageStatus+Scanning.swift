@@ -13,7 +13,7 @@ extension ImageStatus {
         versionsSHA256 = texts.shared(versionsSHA256)
     }
 
-    /// The same of a single image.
+    /// Reads the text of a single image; nil if it is not one.
     package init?(text: ArraySlice<UInt8>) {
         let scanned = text.withUnsafeBytes { ImageStatus(scanning: $0) }
         if let scanned {

@@ -19,6 +19,10 @@ package enum ImageState: String, Codable, Sendable, CaseIterable {
     package var isFinal: Bool { self == .filtered || self == .failed || self == .cancelled }
 }
 
+/// What is known of one image of a batch: an element of `images` in `status.json`, and of a record of the journal.
+///
+/// `ImageStatus.write` writes it, and `ImageStatus.init(text:)` reads it. A new property needs a coding key, and a line in
+/// both; tests compare them with Foundation's encoder and decoder.
 package struct ImageStatus: Codable, Sendable, Equatable {
     package var name: String
     /// The location of the picture, without credentials and query; absent for an image made `from` another one.

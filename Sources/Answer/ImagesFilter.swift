@@ -5,7 +5,17 @@ import SystemPackage
 /// Splits a status file into the lines of its images and the rest.
 ///
 /// The file is indented, and no string contains a literal newline. So the lines of the list are those from its opening
-/// line to the next line that begins with two spaces and a bracket.
+/// line to the next line that begins with two spaces and a bracket:
+///
+///     {                      kept
+///       "id" : "holiday",    kept
+///       "images" : [         kept
+///         {                  a line of an image
+///           …
+///         }                  the last line of an image
+///       ],                   kept
+///
+/// A file that somebody has written in another form has no such lines, so all of it is kept.
 package struct ImagesFilter {
     private static let opening = Array("  \"images\" : [".utf8)
     private static let closing = Array("  ]".utf8)
@@ -26,7 +36,7 @@ package struct ImagesFilter {
         return try read(file, path) { _ throws(FileError) in }
     }
 
-    /// The same; also passes on the lines of the images, each with its newline.
+    /// Returns the part without the images, and passes on the lines of the images, each with its newline.
     package static func read(
         _ file: borrowing Descriptor, _ path: String,
         image: (ArraySlice<UInt8>) throws(FileError) -> Void
@@ -44,8 +54,8 @@ package struct ImagesFilter {
         return nil
     }
 
-    /// The same; passes on the text of each image, without the comma and the newline after it. A text that is longer
-    /// than `capacity` is passed on empty.
+    /// Returns the part without the images, and passes on the text of each image, without the comma and the newline after
+    /// it. A text that is longer than `capacity` is passed on empty.
     package static func readImages(
         _ name: FileName, in folder: Directory, _ body: (Data) -> Void
     ) throws(FileError) -> [UInt8]? {

@@ -37,7 +37,7 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
 package struct InboxReport: Codable, Sendable, Equatable {
     package static let capacity = 1000
 
-    /// The version of this format. A reader refuses a version that it does not know.
+    /// The version of this format.
     package var schemaVersion = 1
     /// When this was written, and when the whole inbox was last scanned. In UTC, in the format of RFC 3339.
     package var written: String

@@ -1,6 +1,9 @@
 import DarkroomCore
 
-/// One line of a batch's journal.
+/// One line of a batch's journal (`ItemJournal`), for example:
+///
+///     {"commanded":{"action":"hold","file":"…","time":"2026-11-30T08:00:00.000Z","uid":1000}}
+///     {"image":3,"status":{"attempts":1,…,"name":"beach","state":"failed"}}
 package enum JournalRecord: Sendable, Equatable {
     /// The image with this index has ended with this status. The last record of an image counts.
     ///

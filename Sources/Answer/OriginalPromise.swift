@@ -27,9 +27,9 @@ package struct OriginalPromise: Codable, Sendable, Equatable {
 /// What has become of the original of a picture.
 package enum OriginalOutcome: Sendable, Equatable {
     case moved(to: String)
-    /// The same, as far as the journal tells; but it is neither there nor in its folder.
+    /// The journal says that it was moved there, but it is neither there nor in its folder.
     case isLost(to: String)
-    /// It is in its folder no more, or is another file now.
+    /// It is not in its folder any more, or another file has its name.
     case isAnother
     /// It stays where it is, for this reason.
     case stays(String)

@@ -21,14 +21,14 @@ package struct PictureVersions: Codable, Sendable, Equatable {
         case zlib, libdeflate, codecs
     }
 
-    /// Those of this process.
+    /// The versions in this process.
     package static let present = PictureVersions(
         darkroom: Release.version, libpng: String(cString: darkroom_libpng_version()),
         libjpegTurbo: String(cString: darkroom_libjpeg_turbo_version()),
         zlib: String(cString: darkroom_zlib_version()),
         libdeflate: String(cString: darkroom_libdeflate_version()))
 
-    /// Those of this process and of the programs that have written results of some formats for it.
+    /// The versions in this process, and in the programs that have written results of some formats for it.
     package static func present(writing formats: Set<OutputFormat>) -> PictureVersions {
         var versions = present
         for library in formats.compactMap(\.library) {
@@ -59,7 +59,7 @@ package struct PictureVersions: Codable, Sendable, Equatable {
         return SHA256Digest.hex(of: writer.text())
     }
 
-    /// That of this process, and of the program that has written results of the format for it.
+    /// The digest of the versions of this process, and of the program that has written results of the format for it.
     package static func presentSHA256(of format: OutputFormat?) -> String {
         format?.library == nil
             ? ownSHA256 : present(writing: format.map { [$0] } ?? []).sha256(of: format)

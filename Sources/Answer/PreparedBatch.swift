@@ -14,7 +14,7 @@ package struct PreparedBatch: Sendable {
     /// The images whose pixels for others are in `active/ID`, see `HandOverTable`.
     package let handOvers: Set<Int>
     /// The former results of images that are made again.
-    package let formers: [Int: FormerResult]
+    package var formers: [Int: FormerResult]
     /// The results of images that are to be delivered.
     package let undelivered: [Int: UndeliveredImage]
 
@@ -32,11 +32,5 @@ package struct PreparedBatch: Sendable {
         self.handOvers = handOvers
         self.formers = formers
         self.undelivered = undelivered
-    }
-
-    package func with(_ formers: [Int: FormerResult]) -> PreparedBatch {
-        PreparedBatch(
-            id: id, manifest: manifest, status: status, control: control, crashes: crashes,
-            suspects: suspects, handOvers: handOvers, formers: formers, undelivered: undelivered)
     }
 }

@@ -17,41 +17,24 @@ extension QueueReport.Limits {
     /// What may be downloaded from where: the settings that begin with `downloads`, without secrets. Times are in
     /// seconds.
     package struct Downloads: Codable, Sendable, Equatable {
-        package var allowNetworks: [String]
-        package var allowHosts: [String]
-        package var denyHosts: [String]
-        package var redirects: Int
-        package var connectTimeout: Double
-        package var timeout: Double
-        package var stallTime: Double
+        package var allowNetworks: [String] = []
+        package var allowHosts: [String] = []
+        package var denyHosts: [String] = []
+        package var redirects = 5
+        package var connectTimeout = 5.0
+        package var timeout = 300.0
+        package var stallTime = 30.0
         /// In bytes per second.
-        package var stallRate: Int
-        package var maxHeaderBytes: Int
+        package var stallRate = 1024
+        package var maxHeaderBytes = 64 << 10
         /// Without a user and a password.
         package var proxy: String?
         package var caFile: String?
         /// Whether some hosts get headers of their own, such as `Authorization`.
-        package var hasHeaders: Bool
+        package var hasHeaders = false
 
-        package init(
-            allowNetworks: [String] = [], allowHosts: [String] = [], denyHosts: [String] = [],
-            redirects: Int = 5, connectTimeout: Double = 5, timeout: Double = 300,
-            stallTime: Double = 30, stallRate: Int = 1024, maxHeaderBytes: Int = 64 << 10,
-            proxy: String? = nil, caFile: String? = nil, hasHeaders: Bool = false
-        ) {
-            self.allowNetworks = allowNetworks
-            self.allowHosts = allowHosts
-            self.denyHosts = denyHosts
-            self.redirects = redirects
-            self.connectTimeout = connectTimeout
-            self.timeout = timeout
-            self.stallTime = stallTime
-            self.stallRate = stallRate
-            self.maxHeaderBytes = maxHeaderBytes
-            self.proxy = proxy
-            self.caFile = caFile
-            self.hasHeaders = hasHeaders
-        }
+        /// The defaults of the configuration.
+        package static let standard = Downloads()
     }
 
     /// What a picture may need.

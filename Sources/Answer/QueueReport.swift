@@ -13,7 +13,7 @@ package struct QueueReport: Codable, Sendable, Equatable {
     /// The seconds between two reports when nothing changes.
     package static let heartbeat = 10.0
 
-    /// The version of this format. A reader refuses a version that it does not know.
+    /// The version of this format.
     package var schemaVersion = 1
     /// When this was written, in UTC, in the format of RFC 3339 with milliseconds.
     package var written: String
@@ -96,7 +96,7 @@ package struct QueueReport: Codable, Sendable, Equatable {
         package var defaultProfile: OutputProfile?
         /// The folders from which local pictures are read.
         package var sourceRoots: [String]
-        /// Those of them that the daemon can read: its sandbox may hide others.
+        /// The source roots that the daemon can read: its sandbox may hide others.
         package var readableRoots: [String]
         /// The service whose view of the machine decides this; absent if the daemon sees all of the machine.
         package var service: Service?

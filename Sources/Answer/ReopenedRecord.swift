@@ -1,3 +1,4 @@
+/// That a finished batch is in work again; the first record of its new journal.
 package struct ReopenedRecord: Codable, Sendable, Equatable {
     /// When the batch had finished, according to its last status.
     package var of: String

@@ -1,4 +1,5 @@
-/// The last different texts of many, which repeat each other by turns.
+/// Texts that recur in a long list, such as the digests of images: each is in memory once. It remembers the last 16
+/// different ones.
 package struct SharedTexts: Sendable {
     private static let capacity = 16
     private var last: [String] = []

@@ -33,8 +33,8 @@ extension Status {
         if self.images.isEmpty { self.images = images }
     }
 
-    /// The same for a file in the form in which Darkroom writes it, which takes a fraction of the time; nil for any other
-    /// file, and on an error.
+    /// Reads a file in the form in which Darkroom writes it, in a fraction of the time; nil for any other file, and on an
+    /// error.
     private static func streamed(in folder: Directory) -> Status? {
         do {
             guard var stream = try StatusStream(in: folder) else { return nil }

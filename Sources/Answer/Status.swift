@@ -129,13 +129,13 @@ package struct Status: VersionedFile, Codable, Sendable, Equatable {
             }
         }
 
-        /// That of the copy beside status.json; nil if there is none.
+        /// The SHA-256 of the copy beside status.json; nil if there is none.
         package var copySHA256: String? { redacted?.sha256 ?? sha256 }
 
-        /// The same.
+        /// The size of this copy in bytes.
         package var copyBytes: Int { redacted?.bytes ?? bytes }
 
-        /// nil if there is no file, or if its name is not that of a manifest.
+        /// The format of the copy; nil if there is none, or if its name is not that of a manifest.
         package var format: ManifestFormat? { file.flatMap { ManifestFormat(fileName: $0) } }
     }
 

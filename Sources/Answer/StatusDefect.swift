@@ -1,8 +1,8 @@
 import DarkroomCore
 import Foundation
 
-/// Finds what is wrong in a status file that cannot be read, for the error. So the usual way needs not remember where
-/// it is: the file is read a second time, image by image.
+/// Finds what is wrong in a status file that cannot be read, for the message of the error. The file is read a second
+/// time, so that the readers need not remember where they are.
 package enum StatusDefect {
     /// What is said of a file in which nothing in particular is wrong.
     package static let unknown = "it is not what this version of darkroom can read"

@@ -1,8 +1,8 @@
 import DarkroomCore
 import SystemPackage
 
-/// The part of a status file that decides whether its batch may be removed, and by whom. It is read without the images, of which
-/// there may be 100,000.
+/// The part of a status file that decides whether its batch may be removed, and by whom. It is read without the images, of
+/// which there may be 100,000, and whatever the rest of the status has.
 package struct StatusOutline: VersionedFile, Equatable, Sendable {
     package let schemaVersion: Int
     package let id: String

@@ -11,8 +11,16 @@ package enum StatusStreamError: Error, Equatable, Sendable {
     case changed
 }
 
-/// A status file whose images are read one by one, as their text. It needs no more memory than a piece of the file. By
-/// itself it needs no descriptor between two pieces, so that those of many shards can be read side by side.
+/// A status file whose images are read one by one, as their text. It needs no more memory than a piece of the file, and no
+/// descriptor between two pieces, so that the files of many shards can be read side by side.
+///
+///     guard var stream = try StatusStream(in: answer) else { return }  // There is no status.
+///     while let text = try stream.next() {
+///         let image = ImageStatus(text: text)
+///     }
+///
+/// It reads only what `Status.encode` writes, and throws `foreign` for any other form. `ImagesFilter` reads those too, in
+/// more time.
 package struct StatusStream: Sendable {
     /// The status without its images.
     package let frame: Status
@@ -27,17 +35,17 @@ package struct StatusStream: Sendable {
     private var position: Int
     private let end: Int
     private var buffer: [UInt8] = []
-    /// The first byte of the buffer that was not given away, and the first one that was not searched.
+    /// Where in the buffer the next image begins.
     private var begin = 0
+    /// No end of an image begins before this place of the buffer.
     private var searched = 0
 
     private static let opening = Array("\n  \"images\" : [\n".utf8)
     /// The keys are in alphabetical order, and no string contains a literal newline.
     private static let closing = Array("\n  ],\n  \"manifest\" : {\n".utf8)
-    private static let mostFrame = 8 << 20
     private static let newline = UInt8(ascii: "\n")
-    /// The last line of an image; other lines of an image have more indentation.
-    private static let lastLine = Array("    }".utf8)
+    /// The last line of an image, after the line before it; other lines of an image have more indentation.
+    private static let lastLine = Array("\n    }".utf8)
 
     private final class OpenFile: Sendable {
         let file: Descriptor
@@ -53,16 +61,12 @@ package struct StatusStream: Sendable {
     ) throws(StatusStreamError) {
         let path = folder.path(of: name)
         let file: Descriptor
-        do throws(FileError) {
-            file = try folder.open(name)
-        } catch {
-            if error.errno == .noSuchFileOrDirectory { return nil }
-            throw .file(error)
-        }
         let information: stat
         do throws(FileError) {
+            file = try folder.open(name)
             information = try file.information(path: path)
         } catch {
+            if error.errno == .noSuchFileOrDirectory { return nil }
             throw .file(error)
         }
         let ends = try Self.ends(of: file, information.length, path)
@@ -106,17 +110,19 @@ package struct StatusStream: Sendable {
                 throw .file(error)
             }
             if let range = range(of: text, in: piece) { return (piece, range) }
-            guard size < min(length, mostFrame) else { throw .foreign }
+            guard size < min(length, ImagesFilter.capacity) else { throw .foreign }
             size *= 4
         }
     }
 
     /// The first place of a text that begins with a newline. This looks for newlines only, which is some hundred times as
     /// fast as `firstRange` on 16 MiB of a file that is not a status.
-    private static func range(of text: [UInt8], in bytes: [UInt8]) -> Range<Int>? {
+    private static func range(
+        of text: [UInt8], in bytes: [UInt8], from start: Int = 0
+    ) -> Range<Int>? {
         text.withUnsafeBytes { text in
             bytes.withUnsafeBytes { bytes in
-                place(of: text, in: bytes).map { $0..<($0 + text.count) }
+                place(of: text, in: bytes, from: start).map { $0..<($0 + text.count) }
             }
         }
     }
@@ -131,10 +137,10 @@ package struct StatusStream: Sendable {
     }
 
     private static func place(
-        of text: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer
+        of text: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer, from start: Int = 0
     ) -> Int? {
         guard let base = bytes.baseAddress, let wanted = text.baseAddress else { return nil }
-        var start = 0
+        var start = start
         while start + text.count <= bytes.count,
             let found = memchr(base + start, Int32(newline), bytes.count - start)
         {
@@ -154,7 +160,7 @@ package struct StatusStream: Sendable {
                 guard buffer[begin...].allSatisfy({ $0 == Self.newline }) else { throw .foreign }
                 return nil
             }
-            guard buffer.count - begin <= Self.mostFrame else { throw .foreign }
+            guard buffer.count - begin <= ImagesFilter.capacity else { throw .foreign }
             try refill()
         }
     }
@@ -166,41 +172,14 @@ package struct StatusStream: Sendable {
         {
             begin += 1
         }
-        searched = max(searched, begin)
-        while let line = newline(from: searched) {
-            let next = line + 1
-            // The whole line must be there.
-            guard next + Self.lastLine.count <= buffer.count else { return nil }
-            searched = next
-            if endsImage(at: next) {
-                let text = buffer[begin..<(next + Self.lastLine.count)]
-                begin = text.endIndex
-                searched = begin
-                return text
-            }
+        guard let last = Self.range(of: Self.lastLine, in: buffer, from: max(searched, begin))
+        else {
+            // It may have begun at the end of the buffer.
+            searched = max(0, buffer.count - Self.lastLine.count + 1)
+            return nil
         }
-        return nil
-    }
-
-    /// Whether the last line of an image begins at this place, which has room for it. Each line is compared.
-    private func endsImage(at place: Int) -> Bool {
-        buffer.withUnsafeBytes { bytes in
-            Self.lastLine.withUnsafeBytes { line in
-                guard let base = bytes.baseAddress, let expected = line.baseAddress else {
-                    return false
-                }
-                return memcmp(base + place, expected, line.count) == 0
-            }
-        }
-    }
-
-    private func newline(from start: Int) -> Int? {
-        buffer.withUnsafeBytes { bytes in
-            guard start < bytes.count, let base = bytes.baseAddress,
-                let found = memchr(base + start, Int32(Self.newline), bytes.count - start)
-            else { return nil }
-            return UnsafeRawPointer(found) - base
-        }
+        defer { begin = last.upperBound }
+        return buffer[begin..<last.upperBound]
     }
 
     private mutating func refill() throws(StatusStreamError) {

@@ -27,7 +27,7 @@ extension Batch {
         // From the last to the first, so that they continue in the manifest's order.
         for index in live.indices.sorted(by: >) where stage(of: index) == .waits(.filter) {
             pool.leave(.filter(key, image: index))
-            pool.giveBackMemory(ticket(index))
+            pool.giveBackMemory(.filter(key, image: index))
             move(index, to: .new, &pool)
         }
     }

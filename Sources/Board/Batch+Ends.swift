@@ -41,7 +41,7 @@ extension Batch {
         _ index: Int, _ failure: Failure, at step: Step, _ pool: inout Pool
     ) {
         var image = status.images[index]
-        image.state = failure.code == PictureError.Code.cancelled.rawValue ? .cancelled : .failed
+        image.state = failure.isCancellation ? .cancelled : .failed
         image.error = failure
         if sourceOfImage[index] >= 0 {
             image.sourceIdentity = attempts[sourceOfImage[index]]?.identity
@@ -71,7 +71,7 @@ extension Batch {
 
     private mutating func end(_ index: Int, like image: ImageStatus, _ pool: inout Pool) {
         move(index, to: .ended, result: image, &pool)
-        pool.giveBackMemory(ticket(index))
+        pool.giveBackMemory(.filter(key, image: index))
         let source = sourceOfImage[index]
         if source >= 0 {
             sources[source].users -= 1

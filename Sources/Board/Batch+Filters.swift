@@ -16,7 +16,7 @@ extension Batch {
     /// nobody needs it any more or if there is no memory for it. `filterNotBegun` handles both cases.
     mutating func filterBegan(_ index: Int, _ pool: inout Pool) -> [FilterJob] {
         guard stage(of: index) == .waits(.filter),
-            pool.memory.take(firstNeed(index), for: ticket(index), owner: owner)
+            pool.memory.take(firstNeed(index), for: .filter(key, image: index), owner: owner)
         else { return [] }
         let companions = companions(of: index, pool)
         for companion in companions { takeAlong(companion, &pool) }
@@ -71,7 +71,7 @@ extension Batch {
     /// A filter was stopped by the daemon's stop, or met a disk that accepts no writes. If its source was given up for
     /// that, the download comes first.
     mutating func filterDeferred(_ index: Int, _ pool: inout Pool) {
-        pool.giveBackMemory(ticket(index))
+        pool.giveBackMemory(.filter(key, image: index))
         switch stage(of: index) {
         case .waits(.queue):
             pool.enter(.download(key, source: sourceOfImage[index]))
@@ -106,7 +106,7 @@ extension Batch {
     mutating func filterEnded(
         _ index: Int, result: Result<DevelopedPicture, Failure>, share: Int, _ pool: inout Pool
     ) {
-        pool.giveBackMemory(ticket(index))
+        pool.giveBackMemory(.filter(key, image: index))
         guard let live = live[index] else { return }
         switch result {
         case .success(let picture):

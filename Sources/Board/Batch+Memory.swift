@@ -3,10 +3,6 @@
 /// An image that waits for memory is in the stage `waits(.filter)`, as is one in the filters queue. But it has no
 /// operation until the memory has been granted.
 extension Batch {
-    func ticket(_ index: Int) -> MemoryBudget.Ticket {
-        MemoryBudget.Ticket(batch: key, image: index)
-    }
-
     /// The need of an image before its picture is known. If a process died with the image, it is filtered alone among
     /// those that share the memory, so that another crash incriminates few images. Its time has no limit, so the memory
     /// and the places that are kept for idle owners stay available to them.
@@ -26,7 +22,7 @@ extension Batch {
             if !hasAnother, !waitsWithAnother(index, pool) { wait(index, firstNeed(index), &pool) }
         // Another operation may be working on it, with the granted memory.
         case .filtering: break
-        default: pool.giveBackMemory(ticket(index))
+        default: pool.giveBackMemory(.filter(key, image: index))
         }
     }
 
@@ -46,13 +42,13 @@ extension Batch {
     }
 
     private func wait(_ index: Int, _ need: MemoryBudget.Need, _ pool: inout Pool) {
-        let ticket = ticket(index)
+        let work = Work.filter(key, image: index)
         // The limit may have become lower since the image was told to wait. It begins again, to be told so.
         if case .bytes(let bytes) = need, pool.memory.exceeds(bytes) {
-            pool.memory.forget(ticket)
-            pool.enter([ticket])
+            pool.memory.forget(work)
+            pool.enter(work)
         } else {
-            pool.memory.wait(ticket, for: need, level: level.index, owner: owner)
+            pool.memory.wait(work, for: need, level: level.index, owner: owner)
         }
         // Memory may have become free since the image was told to wait.
         pool.serveMemory()

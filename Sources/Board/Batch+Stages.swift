@@ -74,7 +74,7 @@ extension Batch {
     private func visibleState(of index: Int, at stage: ImageStage) -> ImageState? {
         switch stage {
         case .new: .new
-        case .waits(.queue), .waits(.turn): triesOfSource(of: index) > 0 ? .downloading : .new
+        case .waits(.queue), .waits(.turn): attemptsForSource(of: index) > 0 ? .downloading : .new
         case .downloading: .downloading
         case .waits(.filter): sourceOfImage[index] >= 0 ? .downloaded : .new
         case .filtering, .delivering: .filtering
@@ -83,7 +83,9 @@ extension Batch {
     }
 
     /// The attempts for an image's source that have ended.
-    private func triesOfSource(of index: Int) -> Int { attempts[sourceOfImage[index]]?.count ?? 0 }
+    private func attemptsForSource(of index: Int) -> Int {
+        attempts[sourceOfImage[index]]?.count ?? 0
+    }
 
     // MARK: Times
 
@@ -109,7 +111,7 @@ extension Batch {
         switch stage {
         case .new:
             // An attempt counts as soon as a transfer has begun.
-            let hasBegun = old != .waits(.filter) && triesOfSource(of: index) > 0
+            let hasBegun = old != .waits(.filter) && attemptsForSource(of: index) > 0
             if !hasBegun { status.images[index].attempts -= 1 }
             status.images[index].download?.retryAt = nil
         case .downloading where status.images[index].times?.downloading == nil:

@@ -26,7 +26,7 @@ extension Batch {
             guard other != index, !isOnItsOwn(other) else { return false }
             return switch stage(of: other) {
             case .new: !isHeld && blockers[other] == 0
-            case .waits(.filter): !pool.memory.isWaiting(ticket(other))
+            case .waits(.filter): !pool.memory.isWaiting(.filter(key, image: other))
             default: false
             }
         }
@@ -37,7 +37,8 @@ extension Batch {
         guard let variant = manifest.images[index].variant else { return false }
         return variant.indices.contains { other in
             other != index && stage(of: other) == .waits(.filter)
-                && (pool.memory.isWaiting(ticket(other)) || pool.memory.holds(ticket(other)))
+                && (pool.memory.isWaiting(.filter(key, image: other))
+                    || pool.memory.holds(.filter(key, image: other)))
                 && companions(of: other, pool).contains(index)
         }
     }
@@ -50,7 +51,7 @@ extension Batch {
     mutating func takeAlong(_ index: Int, _ pool: inout Pool) {
         if stage(of: index) == .waits(.filter) {
             pool.leave(.filter(key, image: index), isDone: true)
-            return pool.giveBackMemory(ticket(index))
+            return pool.giveBackMemory(.filter(key, image: index))
         }
         move(index, to: .waits(.filter), &pool)
         status.images[index].download = attempts[sourceOfImage[index]]?.note

@@ -52,10 +52,10 @@ extension Board {
         let (images, level) = (batch.images, batch.level.index)
         let (imageBudget, batchesPerLevel) = (bounds.imageBudget, bounds.batchesPerLevel)
         let hasLittle =
-            (imagesOfOwner[batch.uid] ?? 0) + images <= imageBudget / 8
-            && (batchesOfOwner[level][batch.uid] ?? 0) < max(1, batchesPerLevel / 8)
+            (imagesOfOwner[batch.owner] ?? 0) + images <= imageBudget / 8
+            && (batchesOfOwner[level][batch.owner] ?? 0) < max(1, batchesPerLevel / 8)
         guard hasLittle || !keptRoomOnly else { return false }
-        let hasNothing = (imagesOfOwner[batch.uid] ?? 0) == 0
+        let hasNothing = (imagesOfOwner[batch.owner] ?? 0) == 0
         let forLittle = (hasLittle ? batchesPerLevel / 4 : 0) + (hasNothing ? batchesPerLevel : 0)
         guard batchesInWork[level] < batchesPerLevel + forLittle else { return false }
         if isLarge(images) { return largeBatchesInWork == 0 }
@@ -69,7 +69,7 @@ extension Board {
 
     mutating func activate(_ key: BatchKey, _ batch: Waiting) {
         waitingBatches[key]?.isInPreparation = true
-        countInWork(1, images: batch.images, batch.level, of: batch.uid)
+        countInWork(1, images: batch.images, batch.level, of: batch.owner)
         guard var prepared = batch.prepared else {
             pool.request(.prepare(key, id: batch.id))
             return

@@ -35,9 +35,7 @@ extension Board {
 
     private mutating func enter(_ work: Work) {
         if let wish = wish(work) { return follow(admission.enter(wish)) }
-        if case .filter(let key, let image) = work {
-            pool.giveBackMemory(MemoryBudget.Ticket(batch: key, image: image))
-        }
+        pool.giveBackMemory(work)
         // Its batch may have ended. It may have contained the piece that was to try the disk.
         if admission.endAttempt(of: piece(of: work)) { pool.request(.storageUndecided) }
     }
@@ -58,7 +56,7 @@ extension Board {
             guard batch.stage(of: image) == .waits(.filter) else { return nil }
             return Admission.Wish(
                 request: request, owner: batch.owner,
-                isGranted: pool.memory.holds(batch.ticket(image)), piece: piece)
+                isGranted: pool.memory.holds(work), piece: piece)
         }
     }
 

@@ -48,7 +48,7 @@ extension Board {
     private func subject(_ key: BatchKey) -> Subject? {
         if let batch = waitingBatches[key] {
             return Subject(
-                id: batch.id, owner: batch.uid, commands: batch.commands,
+                id: batch.id, owner: batch.owner, commands: batch.commands,
                 control: batch.control)
         }
         return batches[key].map { batch in
@@ -81,7 +81,7 @@ extension Board {
         }
         switch control {
         case .free:
-            self.waiting[batch.level.index].insert(key, of: batch.uid)
+            self.waiting[batch.level.index].insert(key, of: batch.owner)
             waitingBatches[key] = batch
             pool.request(.amendStatus(id: batch.id, control, batch.commands, continued: nil))
         case .held:
@@ -92,14 +92,14 @@ extension Board {
             pool.request(
                 .amendStatus(id: batch.id, control, batch.commands, continued: continued))
         case .cancelled:
-            self.waiting[batch.level.index].remove(key, of: batch.uid)
+            self.waiting[batch.level.index].remove(key, of: batch.owner)
             waitingBatches[key] = batch
             activate(key, batch)
         }
     }
 
     private mutating func dequeue(_ key: BatchKey, _ batch: inout Waiting) {
-        waiting[batch.level.index].remove(key, of: batch.uid)
+        waiting[batch.level.index].remove(key, of: batch.owner)
         if batch.prepared != nil { imagesPrepared -= batch.images }
         batch.prepared = nil
     }
@@ -114,7 +114,7 @@ extension Board {
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         waitingBatches[key] = Waiting(
             id: batch.id, level: batch.level, images: batch.manifest.images.count,
-            uid: batch.status.manifest.uid, priority: batch.manifest.priority,
+            owner: batch.owner, priority: batch.manifest.priority,
             received: batch.status.times.received, counts: batch.shownCounts,
             outputBytes: batch.outputBytes, control: .held, commands: batch.status.commands ?? [])
         pool.request(.dropScratch(key, id: batch.id))

@@ -36,7 +36,7 @@ extension Board {
         return waitingBatches[key].map { batch in
             QueueReport.Batch(
                 id: batch.id, state: batch.control == .held ? .held : .pending,
-                priority: batch.priority, uid: batch.uid, received: batch.received,
+                priority: batch.priority, uid: batch.owner, received: batch.received,
                 counts: batch.counts)
         }
     }

@@ -42,15 +42,14 @@ extension Board {
     /// An image in work has read its header and needs this memory.
     package mutating func needs(_ key: BatchKey, _ index: Int, bytes: Int) -> MemoryAnswer {
         if pool.memory.exceeds(bytes) { return .tooLarge(limit: pool.memory.mostOfOne) }
-        let ticket = MemoryBudget.Ticket(batch: key, image: index)
         let isGranted = pool.memory.take(
-            .bytes(bytes), for: ticket, owner: batches[key]?.owner)
+            .bytes(bytes), for: .filter(key, image: index), owner: batches[key]?.owner)
         return isGranted ? .granted : .later
     }
 
     package mutating func filterNotBegun(_ key: BatchKey, _ index: Int) {
         guard batches[key] != nil else {
-            pool.giveBackMemory(MemoryBudget.Ticket(batch: key, image: index))
+            pool.giveBackMemory(.filter(key, image: index))
             return
         }
         let hasAnother = admission.place(of: .filter(key, image: index)) != nil

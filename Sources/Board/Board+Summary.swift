@@ -41,11 +41,3 @@ extension Board {
         return summary
     }
 }
-
-extension Status.Counts {
-    mutating func add(_ other: Status.Counts, times factor: Int = 1) {
-        total += factor * other.total
-        for state in ImageState.allCases { self[state] += factor * other[state] }
-        warned += factor * other.warned
-    }
-}

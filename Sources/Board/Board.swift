@@ -6,7 +6,13 @@ import DarkroomManifest
 /// The batches in work and the waiting ones: which comes next, and the result of each image.
 ///
 /// A value without threads, queues or files. Each call changes the state, and leaves what it requests in the pool.
-/// `settle` gives out the places and returns the effects. The scheduler holds it under a lock.
+/// `settle` gives out the places and returns the effects, which the scheduler carries out. It holds the board under a
+/// lock:
+///
+///     let effects = board.withLock { board in
+///         board.accept(prepared)
+///         return board.settle(admits: true)  // For example, `start` with the first downloads of the batch.
+///     }
 ///
 /// Each batch has at most `window` images in work at once, and some more that wait to be published. The rest is only
 /// data, because queues become slower with more operations. Places rotate among the owners of the highest level that
@@ -18,8 +24,7 @@ package struct Board {
         package let id: String
         let level: Level
         let images: Int
-        /// The manifest's owner.
-        let uid: UInt32?
+        let owner: FairShare.Owner
         let priority: Priority
         /// When the manifest was taken.
         let received: String
@@ -119,7 +124,7 @@ package struct Board {
         let batch = Waiting(
             id: prepared.id,
             level: Level(prepared.manifest.priority, prepared.manifest.qualityOfService),
-            images: images, uid: prepared.status.manifest.uid,
+            images: images, owner: prepared.status.manifest.uid,
             priority: prepared.manifest.priority, received: prepared.status.times.received,
             counts: prepared.status.counts,
             outputBytes: isContinued ? prepared.status.outputBytes : 0,
@@ -131,7 +136,7 @@ package struct Board {
         case .cancelled: activate(key, batch)
         case .held: break
         case .free:
-            waiting[batch.level.index].insert(key, of: batch.uid)
+            waiting[batch.level.index].insert(key, of: batch.owner)
             // The file shows the states that its images had under the previous daemon.
             if isContinued { pool.mark(key) }
         }
@@ -148,7 +153,7 @@ package struct Board {
     package mutating func preparationFailed(_ key: BatchKey) {
         guard let batch = waitingBatches.removeValue(forKey: key) else { return }
         keys[FileName(batch.id)] = nil
-        release(images: batch.images, batch.level, of: batch.uid)
+        release(images: batch.images, batch.level, of: batch.owner)
     }
 
     mutating func begin(_ key: BatchKey, _ prepared: PreparedBatch) {

@@ -12,7 +12,7 @@ package struct BoardSettings: Sendable {
     package var filters: FilterSlots
     /// The memory that all pictures in work may use together, in bytes.
     package var memory: Int
-    /// Those of each picture.
+    /// The limits of each picture.
     package var pictures: PictureLimits
 
     package init(

@@ -2,7 +2,7 @@ import DarkroomAnswer
 import DarkroomFetch
 import DarkroomPicture
 
-/// The result of the second step.
+/// The result of a filter operation for one image.
 package struct DevelopedPicture: Sendable {
     package let result: Result
     /// What is known of the picture's file; nil if its pixels are those of another image.
@@ -17,7 +17,7 @@ package struct DevelopedPicture: Sendable {
         case made(PictureReport)
         /// It was copied from the store of results.
         case stored(PictureReport)
-        /// The source has the bytes of the former one, so that the former result is that of now.
+        /// Nothing was made: the former result stays (`FormerResult`).
         case former(ImageStatus)
 
         package var bytes: Int {

@@ -43,9 +43,10 @@ package struct DownloadNote: Sendable, Equatable {
 /// The result of a download.
 package enum DownloadResult: Sendable {
     case ready(DownloadNote)
-    /// With the wait that the server requests, in seconds, and the part of the body with which the transfer can be
-    /// resumed.
-    /// Also what tells later whether the source is another one (`DownloadNote.identity`).
+    /// - Parameters:
+    ///   - retryAfter: the wait that the server requests, in seconds.
+    ///   - partial: the part of the body with which the transfer can be resumed.
+    ///   - identity: tells later whether the source is another one (`DownloadNote.identity`).
     case failed(
         Failure, retryAfter: Double? = nil, partial: PartialBody? = nil, identity: String? = nil)
 }

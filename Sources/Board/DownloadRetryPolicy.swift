@@ -14,15 +14,8 @@ package struct DownloadRetryPolicy: Sendable, Equatable {
     /// If a server asks for a longer wait, the download fails.
     package var longestRetryAfter = 600.0
 
-    package init(
-        retries: Int = 4, delay: Double = 1.0, longestDelay: Double = 60.0,
-        longestRetryAfter: Double = 600.0
-    ) {
-        self.retries = retries
-        self.delay = delay
-        self.longestDelay = longestDelay
-        self.longestRetryAfter = longestRetryAfter
-    }
+    /// The default of the configuration.
+    package static let standard = DownloadRetryPolicy()
 
     package enum Verdict: Equatable {
         /// It is retried after these seconds.

@@ -26,8 +26,8 @@ package enum Effect: Sendable {
     /// Report a command that the batch was given, and write it into the batch's journal. This precedes the
     /// consequences, so that it is reported first.
     case recordCommand(id: String, ControlRecord)
-    /// Write it into the status of a waiting batch. `continued` is the complete status if the file may contain the
-    /// states of the images under a previous daemon.
+    /// Write this state and these commands into the status of a waiting batch. `continued` is the complete status if the
+    /// file may contain the states of the images under a previous daemon.
     case amendStatus(id: String, ControlState, [ControlRecord], continued: Status?)
     /// Stop the operations of a batch, which was cancelled.
     case setCancelled(BatchKey)
@@ -37,6 +37,7 @@ package enum Effect: Sendable {
     case dropScratch(BatchKey, id: String)
     /// Prepare a batch from its folder, because there was no room to keep it in memory.
     case prepare(BatchKey, id: String)
+    /// Write the status of a batch, which has changed, when it is time.
     case statusChanged(BatchKey)
     /// Write the final status and clear the batch's folder.
     case finish(BatchKey, id: String)

@@ -63,12 +63,12 @@ package struct FilterJob {
     package let crashes: Int
     /// The user who submitted the manifest; nil if an older version took it.
     package var owner: UInt32?
-    /// The digest of what decides the result (`Manifest.settingsSHA256`), for who needs it.
+    /// Computes the digest of what decides the result (`Manifest.settingsSHA256`), which not every operation needs.
     package var settingsSHA256: @Sendable () -> String = { "" }
-    /// The former result, which is that of now if the source has the same bytes, or the needed images have the same pixels;
-    /// nil without one.
+    /// The former result, which stays if the source has the same bytes, or the needed images have the same pixels; nil
+    /// without one.
     package var former: ImageStatus?
-    /// Why nothing is made, and the former result stands whatever the source is; nil if something is made.
+    /// Why the former result stays, whatever the source is; nil if that is not decided.
     package var standsBecause: Failure?
     /// The digest of the pixels of the images that it needs (`ImageStatus.inputsSHA256`).
     package var inputsSHA256: String?

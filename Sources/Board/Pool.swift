@@ -121,14 +121,16 @@ package struct Pool {
     // MARK: Memory
 
     /// Frees the memory of an image, or ends its wait for memory.
-    mutating func giveBackMemory(_ ticket: MemoryBudget.Ticket) {
-        if memory.forget(ticket) { serveMemory() }
+    ///
+    /// - Parameter work: its filter. Other work has no memory.
+    mutating func giveBackMemory(_ work: Work) {
+        if memory.forget(work) { serveMemory() }
     }
 
     mutating func serveMemory() { enter(memory.serve()) }
 
     /// The images that got memory are filtered.
-    mutating func enter(_ served: [MemoryBudget.Ticket]) {
-        for ticket in served { enter(.filter(ticket.batch, image: ticket.image)) }
+    private mutating func enter(_ served: [Work]) {
+        for work in served { enter(work) }
     }
 }

@@ -180,7 +180,7 @@ struct WorkModel: Sendable {
     private static let range = 1024.0...67_108_864
     /// Fewer images do not show a line.
     private static let fewest = 16.0
-    /// Nor do sizes that hardly differ: their standard deviation must be at least this part of their mean.
+    /// Sizes that hardly differ do not show a line: their standard deviation must be at least this part of their mean.
     private static let leastSpread = 0.2
 
     /// The sums of the weights, and of the weighted sizes, times, squares and products.

@@ -61,12 +61,12 @@ package struct WaitingBatches {
     private mutating func add(_ change: Int, _ batch: Board.Waiting?) {
         guard let batch else { return }
         total.add(change, batch)
-        images.add(batch.counts, times: change)
-        var own = ofOwner[batch.uid] ?? Counts()
+        if change > 0 { images.add(batch.counts) } else { images.subtract(batch.counts) }
+        var own = ofOwner[batch.owner] ?? Counts()
         waitingOwners -= own.waiting > 0 ? 1 : 0
         own.add(change, batch)
         waitingOwners += own.waiting > 0 ? 1 : 0
-        ofOwner[batch.uid] = own.isEmpty ? nil : own
+        ofOwner[batch.owner] = own.isEmpty ? nil : own
     }
 
     /// The reason why another batch of this owner is not accepted; nil if it is. An owner without a waiting batch is

@@ -46,7 +46,7 @@ package final class BatchView {
         }
 
         init(_ status: Status) {
-            self.init(BatchProgress(olderAnswer: status))
+            self.init(BatchProgress(toldBy: status))
             exactManifest = ExactManifests.name(for: status)
         }
     }

@@ -80,7 +80,7 @@ package struct Configuration: Sendable, Equatable {
         package var stallRate = 0
         /// Simultaneous transfers from one host.
         package var perHost = 0
-        package var retryPolicy = DownloadRetryPolicy()
+        package var retryPolicy = DownloadRetryPolicy.standard
         package var caFile: String?
         package var proxy: String?
         package var maxHeaderBytes = 0

@@ -38,12 +38,19 @@ extension ConfigurationLoader.Loaded {
 extension Configuration.Downloads {
     /// Every user of the spool can read it, so it has no secrets.
     fileprivate var report: QueueReport.Limits.Downloads {
-        QueueReport.Limits.Downloads(
-            allowNetworks: allowNetworks.map(\.description),
-            allowHosts: allowHosts.map(\.description), denyHosts: denyHosts.map(\.description),
-            redirects: redirects, connectTimeout: connectTimeout, timeout: timeout,
-            stallTime: stallTime, stallRate: stallRate, maxHeaderBytes: maxHeaderBytes,
-            proxy: proxy.flatMap { $0.isEmpty ? nil : RedactedURL.whole($0) }, caFile: caFile,
-            hasHeaders: !headers.isEmpty)
+        var report = QueueReport.Limits.Downloads.standard
+        report.allowNetworks = allowNetworks.map(\.description)
+        report.allowHosts = allowHosts.map(\.description)
+        report.denyHosts = denyHosts.map(\.description)
+        report.redirects = redirects
+        report.connectTimeout = connectTimeout
+        report.timeout = timeout
+        report.stallTime = stallTime
+        report.stallRate = stallRate
+        report.maxHeaderBytes = maxHeaderBytes
+        report.proxy = proxy.flatMap { $0.isEmpty ? nil : RedactedURL.whole($0) }
+        report.caFile = caFile
+        report.hasHeaders = !headers.isEmpty
+        return report
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Splits bytes that arrive in pieces into lines.
 package struct LineSplitter {
     private static let newline = UInt8(ascii: "\n")
@@ -12,7 +14,7 @@ package struct LineSplitter {
         _ bytes: [UInt8], _ take: (ArraySlice<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
         var rest = bytes[...]
-        while let end = rest.firstIndex(of: Self.newline) {
+        while let end = Self.firstNewline(in: rest) {
             if begun.isEmpty {
                 try take(rest[...end])
             } else {
@@ -23,6 +25,16 @@ package struct LineSplitter {
             rest = rest[(end + 1)...]
         }
         begun += rest
+    }
+
+    /// memchr(3) finds it many times as fast as `firstIndex`: the lines of a log of small copies are long.
+    private static func firstNewline(in bytes: ArraySlice<UInt8>) -> Int? {
+        bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress,
+                let found = memchr(base, CInt(newline), buffer.count)
+            else { return nil }
+            return bytes.startIndex + (UnsafeRawPointer(found) - base)
+        }
     }
 }
 

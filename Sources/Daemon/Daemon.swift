@@ -71,7 +71,7 @@ package final class Daemon: @unchecked Sendable {
             throw error.explained(configuration.spool, by: .current)
         }
         spool.keepsOriginals.store(configuration.keepsOriginals, ordering: .relaxed)
-        spool.attempts.watchCrashes()
+        spool.crashRecords.watchCrashes()
         engine = try TransferEngine(settings: configuration.transferSettings)
         notifier.starting("opening the cache")
         cache = try CacheStore.open(configuration, log: log)
@@ -268,7 +268,7 @@ package final class Daemon: @unchecked Sendable {
             engine.stop()
             cache?.stop()
             results?.stop()
-            spool.attempts.close()
+            spool.crashRecords.close()
             files.sync {}
             queueReporter.end()
             log.stopped(unfinished: scheduler.summary.unfinished)

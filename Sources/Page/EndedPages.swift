@@ -131,10 +131,9 @@ private struct PageSize: Equatable {
     }
 
     /// The same, or reduced so that no side is longer than `side`.
-    func within(_ side: Int) -> PageSize { max(width, height) <= side ? self : scaled(to: side) }
-
-    private func scaled(to side: Int) -> PageSize {
-        let longest = max(width, height, 1)
+    func within(_ side: Int) -> PageSize {
+        let longest = max(width, height)
+        guard longest > side else { return self }
         return PageSize(max(1, width * side / longest), max(1, height * side / longest))
     }
 }

@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomPicture
 
+/// A filter in words, as a page shows it: `resize to 800 × 600, cover`.
 enum FilterSentence {
     static func text(_ filter: Filter) -> String {
         switch filter {
@@ -79,10 +80,7 @@ enum FilterSentence {
         case .black: return "black"
         default:
             let channels = [colour.red, colour.green, colour.blue, colour.alpha]
-            let hex = channels.prefix(colour.alpha == 255 ? 3 : 4).map {
-                ($0 < 16 ? "0" : "") + String($0, radix: 16)
-            }
-            return "#" + hex.joined()
+            return "#" + Hexadecimal.text(of: channels.prefix(colour.alpha == 255 ? 3 : 4))
         }
     }
 

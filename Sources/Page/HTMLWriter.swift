@@ -3,7 +3,14 @@ import DarkroomCore
 /// Writes an HTML document, element by element.
 ///
 /// Text and the values of attributes are escaped as they are written. The names of elements and attributes are literals
-/// of this program. So no name, message or URL of a batch can become markup. An element ends where its closure ends.
+/// of this program. So no name, message or URL of a batch can become markup. An element ends where its closure ends:
+///
+///     html(.p, .class("soft")) {
+///         html.text("Made from ")
+///         html(.bdi, text: image.name)
+///     }
+///
+/// writes `<p class="soft">Made from <bdi>a&amp;b</bdi></p>` for an image with the name `a&b`.
 ///
 /// An element needs no memory of its own: pages made by the daemon may cost a small part only of the pictures on them.
 package final class HTMLWriter {

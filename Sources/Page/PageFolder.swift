@@ -24,7 +24,9 @@ struct PageFolder: Sendable {
 
     /// - Throws: if there is a folder of this name that somebody else has made.
     init(_ folder: String) throws(PageError) {
-        var path = folder.hasPrefix("/") ? folder : "\(Self.workingDirectory)/\(folder)"
+        var path =
+            folder.hasPrefix("/")
+            ? folder : "\(FileManager.default.currentDirectoryPath)/\(folder)"
         while path.hasSuffix("/") { path.removeLast() }
         let end = path.lastIndex(of: "/") ?? path.startIndex
         let name = path[end...].dropFirst()
@@ -39,8 +41,6 @@ struct PageFolder: Sendable {
         }
         try refuseOther()
     }
-
-    private static var workingDirectory: String { FileManager.default.currentDirectoryPath }
 
     /// A folder that somebody else has made is not replaced.
     private func refuseOther() throws(PageError) {

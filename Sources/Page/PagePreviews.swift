@@ -8,7 +8,7 @@ import SystemPackage
 /// earlier page of the batch.
 struct PagePreviews {
     struct Copies {
-        /// That of the source; nil if there is none.
+        /// The copy of the source; nil if there is none.
         var before: PreviewSheet.Place?
         /// Whether there is one of the result. Only large results have one.
         var hasAfter = false

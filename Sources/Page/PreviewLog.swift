@@ -3,8 +3,6 @@ import DarkroomCore
 import DarkroomPicture
 import DarkroomSpool
 import Foundation
-import Glibc
-import SystemPackage
 
 /// The small copies of a batch in work: one file to which each image adds a line, `active/ID/previews`.
 ///
@@ -58,66 +56,22 @@ package enum PreviewLog {
         in active: Directory,
         _ body: (Line, UnsafeBufferPointer<UInt8>) throws(FileError) -> Void
     ) throws(FileError) {
-        let file: Descriptor
-        do {
-            file = try active.open(BatchFile.previews)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return
-        }
+        guard let file = try active.openIfExists(BatchFile.previews) else { return }
         let path = active.path(of: BatchFile.previews)
-        var bytes: [UInt8] = []
-        /// Whether the bytes up to the next newline belong to a line that is too long.
-        var skips = false
+        var splitter = LineSplitter()
         while true {
-            let more = try file.readAll(upTo: chunk, path: path)
-            if skips {
-                guard let end = more.firstIndex(of: newline) else {
-                    if more.isEmpty { return }
-                    continue
-                }
-                bytes = Array(more[(end + 1)...])
-                skips = false
-            } else {
-                bytes += more
-            }
-            var done = 0
-            var failure: FileError?
-            bytes.withUnsafeBufferPointer { bytes in
-                do throws(FileError) {
-                    done = try forEachLine(of: bytes, body)
-                } catch {
-                    failure = error
-                }
-            }
-            if let failure { throw failure }
-            bytes.removeFirst(done)
+            let more = try file.readAll(upTo: Descriptor.piece, path: path)
             if more.isEmpty { return }
-            if bytes.count > mostBytes {
-                // A longer line is none of ours. Those after it may be.
-                bytes = []
-                skips = true
+            try splitter.append(more) { line throws(FileError) in
+                try line.dropLast().withUnsafeBufferPointer { bytes throws(FileError) in
+                    if let (line, base64) = parsed(bytes) { try body(line, base64) }
+                }
             }
+            // A longer line is none of ours. Its rest has another length than it says.
+            if splitter.begun.count > mostBytes { splitter = LineSplitter() }
         }
     }
 
-    /// - Returns: the length of the lines that end.
-    private static func forEachLine(
-        of bytes: UnsafeBufferPointer<UInt8>,
-        _ body: (Line, UnsafeBufferPointer<UInt8>) throws(FileError) -> Void
-    ) throws(FileError) -> Int {
-        var start = 0
-        while let base = bytes.baseAddress,
-            let end = memchr(base + start, CInt(newline), bytes.count - start)
-        {
-            let length = UnsafeRawPointer(end) - UnsafeRawPointer(base + start)
-            let line = UnsafeBufferPointer(start: base + start, count: length)
-            if let (line, base64) = parsed(line) { try body(line, base64) }
-            start += length + 1
-        }
-        return start
-    }
-
-    private static let chunk = 256 << 10
     private static let mostBytes = 4 << 20
     private static let newline = UInt8(ascii: "\n")
     private static let space = UInt8(ascii: " ")

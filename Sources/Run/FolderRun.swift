@@ -137,7 +137,7 @@ package final class FolderRun: Sendable {
         defer { withExtendedLifetime(sources) {} }
         var finding = try folder.prepare()
         var hasWorked = false
-        defer { if hasWorked { folder.spool.attempts.close() } }
+        defer { if hasWorked { folder.spool.crashRecords.close() } }
         while true {
             switch finding {
             case .stopped:
@@ -194,8 +194,8 @@ package final class FolderRun: Sendable {
         } catch {
             throw .failure(Failure(erasing: error))
         }
-        folder.spool.attempts.settle(allBut: [id])
-        if isFirst { folder.spool.attempts.watchCrashes() }
+        folder.spool.crashRecords.clearCrashes(exceptOf: [id])
+        if isFirst { folder.spool.crashRecords.watchCrashes() }
         let storage = StorageGuard(log: log) { [weak self] failure in
             self?.stop(.failed(.failure(failure)))
         }

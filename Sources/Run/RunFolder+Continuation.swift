@@ -37,9 +37,10 @@ extension RunFolder {
         switch finding {
         case .unfinished(let prepared):
             if prepared.manifest.images.isEmpty { return try endEmpty(prepared) }
-            let repeated = try repeatMissing(prepared)
+            var repeated = try repeatMissing(prepared)
             noteContinued(repeated)
-            return .unfinished(repeated.with(try recalledFormers()))
+            repeated.formers = try recalledFormers()
+            return .unfinished(repeated)
         case .finished(_), .empty, .putBack(_): break
         case .removed(let status), .rejected(let status, _):
             guard status.state == .rejected else { break }

@@ -106,7 +106,7 @@ package struct ShardMerge {
         var status = Status(wholeOf: streams.map(\.frame))
         let bytes = try readManifest()
         var work = try work(streams, bytes, status)
-        status.counts.subtractSaturating(Self.counts(ofCopiesIn: work))
+        status.counts.subtract(Self.counts(ofCopiesIn: work))
         let total = status.counts.total
         guard total == work.expected.count else {
             report.add(

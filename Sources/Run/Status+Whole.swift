@@ -11,7 +11,7 @@ extension Status {
         status.shards = Status.Shards(count: frames.count)
         status.counts = Status.Counts()
         for frame in frames {
-            status.counts.addSaturating(frame.counts)
+            status.counts.add(frame.counts)
         }
         // They are in UTC and have one length, so that their order is that of the texts.
         func time(

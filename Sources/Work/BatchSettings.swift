@@ -17,7 +17,7 @@ package struct BatchSettings: Sendable {
     package var downloadConcurrency = 16
     /// Simultaneous transfers from one host.
     package var perHost = 6
-    package var retryPolicy = DownloadRetryPolicy()
+    package var retryPolicy = DownloadRetryPolicy.standard
     /// The maximum size of a source.
     package var maximumSourceBytes = 0
     package var fetchRules = FetchRules()

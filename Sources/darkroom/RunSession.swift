@@ -107,7 +107,7 @@ struct RunSession {
     }
 
     private func result(of status: Status, isUnchanged: Bool) -> String {
-        var progress = BatchProgress(olderAnswer: status)
+        var progress = BatchProgress(toldBy: status)
         let removed =
             work.changes.flatMap { $0.removed > 0 ? $0.removed : nil }
             .map { ", \(Words.count($0, "output")) removed" } ?? ""

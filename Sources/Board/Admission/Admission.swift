@@ -18,8 +18,11 @@ import DarkroomFetch
 /// | any     |                                  | `leave` → –                                                       |
 ///
 /// Each entry has a number, and its operation has the same number. The operation of an earlier entry begins nothing and
-/// ends nothing.
-/// Each call returns the consequences.
+/// ends nothing. Each call returns its consequences, which the board carries out:
+///
+///     follow(admission.enter(wish))               // A download gets a place: `starts` has its operation.
+///     let (beginning, outcome) = admission.begin(ticket)
+///     follow(admission.left(ticket))              // Its place is free: `starts` may have the next download.
 package struct Admission: Sendable {
     enum Place: Sendable, CaseIterable { case flight, storage, turn, queued, running }
 
@@ -34,7 +37,7 @@ package struct Admission: Sendable {
     private var coalescer = RequestCoalescer()
     private var storage = StorageBacklog()
     package private(set) var downloads: DownloadFairQueue
-    /// The same for local files, which have a separate queue, so that servers cannot delay them.
+    /// Local files have a queue of their own, so that servers cannot delay them.
     private(set) var local: DownloadFairQueue
     package private(set) var filters: FilterFairQueue
     /// Whether the disk accepts writes, as far as is known here.

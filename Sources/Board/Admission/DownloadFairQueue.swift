@@ -217,7 +217,7 @@ package struct DownloadFairQueue: Sendable {
     /// How many of them wait for a place only: their hosts accept one more.
     var waitingForPlaceCount: Int { waitingCount - waitingForHostCount }
 
-    /// The other ones.
+    /// How many of them wait for their host: it has the most downloads that it may have, or has asked for a pause.
     package var waitingForHostCount: Int {
         lines.values.reduce(0) { sum, line in
             line.lines.reduce(sum) { hosts[$1.key]?.isOpen == true ? $0 : $0 + $1.value.count }

@@ -1,8 +1,9 @@
 /// How much of the memory for pictures in work each image has, and which images wait for memory.
 ///
-/// A value without threads. `Board` holds it, and decides what happens to the images that it names. From its beginning,
-/// an image has the share that each image needs. When its header has been read, it asks for more. No image waits while
-/// it has memory: if it cannot get what it needs, it returns what it has. So images never wait for each other.
+/// A value without threads. `Board` holds it, and decides what happens to the images that it names. Each is named by its
+/// filter (`Work.filter`). From its beginning, an image has the share that each image needs. When its header has been
+/// read, it asks for more. No image waits while it has memory: if it cannot get what it needs, it returns what it has. So
+/// images never wait for each other.
 ///
 /// Large images wait while small ones pass them, but not without limit: when `patience` others have passed an image, no
 /// other image gets memory until this one has what it needs. This does not apply to the kept part.
@@ -14,11 +15,6 @@
 /// work gets this amount at once, unless others who had nothing either have taken the whole part; from 1 GiB on these
 /// are 32. This holds even while one image has the whole shared part (`Need.everything`), for any time.
 package struct MemoryBudget {
-    package struct Ticket: Hashable, Sendable {
-        let batch: BatchKey
-        let image: Int
-    }
-
     enum Need: Equatable {
         /// At most this number of bytes.
         case bytes(Int)
@@ -37,7 +33,7 @@ package struct MemoryBudget {
     static let patience = 64
 
     private struct Waiting {
-        let ticket: Ticket
+        let work: Work
         let owner: FairShare.Owner
         let need: Need
         /// The level of the batch. Higher ones are served first.
@@ -64,7 +60,7 @@ package struct MemoryBudget {
     private(set) var places = FilterSlots(width: .max, keptForBatches: 0, keptForOwners: 0)
     private var sharedHeld = 0
     private var keptHeld = 0
-    private var granted: [Ticket: Grant] = [:]
+    private var granted: [Work: Grant] = [:]
     private var grantsOfOwner: [FairShare.Owner: Int] = [:]
     private var grantsOfBatch: [BatchKey: Int] = [:]
     /// Sorted by level, the highest first, and then by arrival.
@@ -86,8 +82,8 @@ package struct MemoryBudget {
             && keptHeld == grants.reduce(0) { $0 + $1.kept }
             && grantsOfOwner == Dictionary(grants.map { ($0.owner, 1) }, uniquingKeysWith: +)
             && grantsOfBatch == Dictionary(granted.keys.map { ($0.batch, 1) }, uniquingKeysWith: +)
-            && Set(waiting.map(\.ticket)).count == waiting.count
-            && waiting.allSatisfy { granted[$0.ticket] == nil }
+            && Set(waiting.map(\.work)).count == waiting.count
+            && waiting.allSatisfy { granted[$0.work] == nil }
     }
 
     /// The part that is kept for owners with nothing in work, in bytes.
@@ -96,21 +92,21 @@ package struct MemoryBudget {
     /// The most that an image may need, in bytes.
     package var mostOfOne: Int { limit - keptLimit }
 
-    func holds(_ ticket: Ticket) -> Bool { granted[ticket] != nil }
+    func holds(_ work: Work) -> Bool { granted[work] != nil }
 
-    func isWaiting(_ ticket: Ticket) -> Bool { waiting.contains { $0.ticket == ticket } }
+    func isWaiting(_ work: Work) -> Bool { waiting.contains { $0.work == work } }
 
     /// Whether this is more than an image may need, so that waiting is useless.
     func exceeds(_ bytes: Int) -> Bool { bytes > mostOfOne }
 
-    /// Takes the needed memory, which includes what the ticket already has.
+    /// Takes the needed memory, which includes what the image already has.
     ///
     /// - Returns: false if it is not available now.
-    mutating func take(_ need: Need, for ticket: Ticket, owner: FairShare.Owner) -> Bool {
-        if let has = granted[ticket], amount(need) <= has.bytes { return true }
-        guard grant(need, to: ticket, owner, inTurn: impatient.map { $0.ticket == ticket } ?? true)
+    mutating func take(_ need: Need, for work: Work, owner: FairShare.Owner) -> Bool {
+        if let has = granted[work], amount(need) <= has.bytes { return true }
+        guard grant(need, to: work, owner, inTurn: impatient.map { $0.work == work } ?? true)
         else { return false }
-        if !waiting.isEmpty { waiting.removeAll { $0.ticket == ticket } }
+        if !waiting.isEmpty { waiting.removeAll { $0.work == work } }
         return true
     }
 
@@ -121,38 +117,38 @@ package struct MemoryBudget {
         }
     }
 
-    /// - Parameter inTurn: whether the ticket may use the shared part.
+    /// - Parameter inTurn: whether the image may use the shared part.
     private mutating func grant(
-        _ need: Need, to ticket: Ticket, _ owner: FairShare.Owner, inTurn: Bool
+        _ need: Need, to work: Work, _ owner: FairShare.Owner, inTurn: Bool
     ) -> Bool {
-        guard hasPlace(ticket, owner), let new = offer(need, to: ticket, owner, inTurn) else {
+        guard hasPlace(work, owner), let new = offer(need, to: work, owner, inTurn) else {
             return false
         }
-        let has = granted.updateValue(new, forKey: ticket)
+        let has = granted.updateValue(new, forKey: work)
         sharedHeld += new.shared - (has?.shared ?? 0)
         keptHeld += new.kept - (has?.kept ?? 0)
         if has == nil {
             grants += 1
             grantsOfOwner[owner, default: 0] += 1
-            grantsOfBatch[ticket.batch, default: 0] += 1
+            grantsOfBatch[work.batch, default: 0] += 1
         }
         return true
     }
 
-    private func hasPlace(_ ticket: Ticket, _ owner: FairShare.Owner) -> Bool {
-        if granted[ticket] != nil { return true }
+    private func hasPlace(_ work: Work, _ owner: FairShare.Owner) -> Bool {
+        if granted[work] != nil { return true }
         return switch places.entrants(taken: granted.count) {
         case .all: true
-        case .idleBatches: grantsOfBatch[ticket.batch] == nil
+        case .idleBatches: grantsOfBatch[work.batch] == nil
         case .idleOwners: grantsOfOwner[owner] == nil
         case nil: false
         }
     }
 
     private func offer(
-        _ need: Need, to ticket: Ticket, _ owner: FairShare.Owner, _ inTurn: Bool
+        _ need: Need, to work: Work, _ owner: FairShare.Owner, _ inTurn: Bool
     ) -> Grant? {
-        let has = granted[ticket] ?? Grant(owner: owner)
+        let has = granted[work] ?? Grant(owner: owner)
         let amount = amount(need)
         if need == .everything {
             return inTurn && sharedHeld == has.shared
@@ -161,34 +157,34 @@ package struct MemoryBudget {
         if inTurn, amount - has.shared <= mostOfOne - sharedHeld {
             return Grant(owner: owner, shared: amount)
         }
-        let others = (grantsOfOwner[owner] ?? 0) - (granted[ticket] == nil ? 0 : 1)
+        let others = (grantsOfOwner[owner] ?? 0) - (granted[work] == nil ? 0 : 1)
         let isKept = others == 0 && amount <= max(keptLimit / 32, Self.smallNeed)
         return isKept && amount - has.kept <= keptLimit - keptHeld
             ? Grant(owner: owner, kept: amount) : nil
     }
 
-    /// Puts the ticket at the end of its level's line, and frees what it had.
-    mutating func wait(_ ticket: Ticket, for need: Need, level: Int, owner: FairShare.Owner) {
-        forget(ticket)
+    /// Puts the image at the end of its level's line, and frees what it had.
+    mutating func wait(_ work: Work, for need: Need, level: Int, owner: FairShare.Owner) {
+        forget(work)
         let place = waiting.firstIndex { $0.level < level } ?? waiting.count
         waiting.insert(
-            Waiting(ticket: ticket, owner: owner, need: need, level: level, since: grants),
+            Waiting(work: work, owner: owner, need: need, level: level, since: grants),
             at: place)
     }
 
-    /// Frees the ticket's memory, or removes it from the line.
+    /// Frees the image's memory, or removes it from the line.
     ///
     /// - Returns: whether there was anything to do, so that others may get memory.
     @discardableResult
-    mutating func forget(_ ticket: Ticket) -> Bool {
-        if let grant = granted.removeValue(forKey: ticket) {
+    mutating func forget(_ work: Work) -> Bool {
+        if let grant = granted.removeValue(forKey: work) {
             sharedHeld -= grant.shared
             keptHeld -= grant.kept
             Self.countEnd(of: grant.owner, in: &grantsOfOwner)
-            Self.countEnd(of: ticket.batch, in: &grantsOfBatch)
+            Self.countEnd(of: work.batch, in: &grantsOfBatch)
             return true
         }
-        guard let place = waiting.firstIndex(where: { $0.ticket == ticket }) else { return false }
+        guard let place = waiting.firstIndex(where: { $0.work == work }) else { return false }
         waiting.remove(at: place)
         return true
     }
@@ -198,36 +194,36 @@ package struct MemoryBudget {
         counts[key] = count > 0 ? count : nil
     }
 
-    /// The ticket that has waited longest of those that have been passed too often.
+    /// The image that has waited longest of those that have been passed too often.
     private var impatient: Waiting? {
         waiting.filter { grants - $0.since >= Self.patience }.min { $0.since < $1.since }
     }
 
-    /// Gives free memory to waiting tickets.
+    /// Gives free memory to waiting images.
     ///
-    /// - Returns: the tickets that have got what they need and have left the line.
-    mutating func serve() -> [Ticket] {
-        var served: [Ticket] = []
+    /// - Returns: the images that have got what they need and have left the line.
+    mutating func serve() -> [Work] {
+        var served: [Work] = []
         while places.entrants(taken: granted.count) != nil, held < limit {
-            let first = impatient?.ticket
+            let first = impatient?.work
             let next = waiting.first {
-                grant($0.need, to: $0.ticket, $0.owner, inTurn: first == nil || first == $0.ticket)
+                grant($0.need, to: $0.work, $0.owner, inTurn: first == nil || first == $0.work)
             }
             guard let next else { break }
-            waiting.removeAll { $0.ticket == next.ticket }
-            served.append(next.ticket)
+            waiting.removeAll { $0.work == next.work }
+            served.append(next.work)
         }
         return served
     }
 
     /// Changes the limits.
     ///
-    /// - Returns: the tickets that continue: with the needed memory, or because they need too much.
-    package mutating func setLimits(bytes: Int, places: FilterSlots) -> [Ticket] {
+    /// - Returns: the images that continue: with the needed memory, or because they need too much.
+    package mutating func setLimits(bytes: Int, places: FilterSlots) -> [Work] {
         limit = bytes
         self.places = places
         let most = mostOfOne
-        let tooLarge = waiting.filter { $0.need.exceeds(most) }.map(\.ticket)
+        let tooLarge = waiting.filter { $0.need.exceeds(most) }.map(\.work)
         waiting.removeAll { $0.need.exceeds(most) }
         return tooLarge + serve()
     }

@@ -47,7 +47,7 @@ package struct BatchDetails: Sendable {
         batch: BatchProgress?, _ all: BatchImages, daemon: DaemonState, folder: String,
         isRun: Bool, images: Images, now: Date
     ) throws(ClientError) {
-        self.batch = batch ?? BatchProgress(olderAnswer: all.frame)
+        self.batch = batch ?? BatchProgress(toldBy: all.frame)
         self.all = all
         self.daemon = daemon
         self.folder = folder

@@ -103,7 +103,7 @@ struct ProgressFrame {
 
     private func total(hidden: Int) -> Row {
         var counts = Status.Counts()
-        for batch in batches { counts.addSaturating(batch.counts) }
+        for batch in batches { counts.add(batch.counts) }
         let rates = batches.compactMap(\.imagesPerSecond)
         let end = speed(
             images: rates.isEmpty ? nil : rates.reduce(0, +),

@@ -114,9 +114,9 @@ extension HotFolderStation {
                     if isStopped { return false }
                 }
                 switch try isAnswered ? original(picture, folder).remove() : .hasChanged {
-                case .removed(let isLast):
+                case .done(let information):
                     // The ledger knows its other hard links by this entry, which the listings forget.
-                    if isLast { removed.append(picture.stamp.identity) }
+                    if information.st_nlink <= 1 { removed.append(picture.stamp.identity) }
                     refused[picture.path] = nil
                 case .isGone: refused[picture.path] = nil
                 case .hasChanged: keep(picture, "its content is another one now")

@@ -107,7 +107,7 @@ package final class Intake: @unchecked Sendable {
         let unfinished = try recovery.ids()
         found.store(unfinished.count, ordering: .relaxed)
         unread.store(unfinished.count, ordering: .relaxed)
-        spool.attempts.settle(allBut: unfinished)
+        spool.crashRecords.clearCrashes(exceptOf: unfinished)
         var failure: FileError?
         queue.sync {
             do throws(FileError) {

@@ -10,7 +10,7 @@ import DarkroomAnswer
 struct CrashRecord: Equatable, Sendable {
     static let length = Int(DARKROOM_CRASH_RECORD)
     static let markLength = Int(DARKROOM_CRASH_MARK)
-    static let free = padded("free", to: markLength)
+    static let free = padded("free".utf8, to: markLength)
 
     /// nil while no crash has written to it: the picture is still being filtered, or something else ended the process.
     var cause: CrashCause?
@@ -25,23 +25,21 @@ struct CrashRecord: Equatable, Sendable {
 
     private static let running = "running"
 
-    var mark: [UInt8] { Self.padded(cause?.rawValue ?? Self.running, to: Self.markLength) }
+    var mark: [UInt8] { Self.padded((cause?.rawValue ?? Self.running).utf8, to: Self.markLength) }
 
     /// The bytes in the file. An ID that does not fit is cut, and then refers to no batch.
     var bytes: [UInt8] {
         var bytes = mark
-        bytes += "\(Self.word(boot)) \(image) \(before) \(begun) \(batch)".utf8.prefix(
+        bytes += "\(Self.field(boot)) \(image) \(before) \(begun) \(batch)".utf8.prefix(
             Self.length - Self.markLength - 2)
-        bytes.append(UInt8(ascii: "\n"))
-        bytes += [UInt8](repeating: UInt8(ascii: " "), count: Self.length - bytes.count - 1)
-        return bytes + [UInt8(ascii: "\n")]
+        return Self.padded(bytes + [UInt8(ascii: "\n")], to: Self.length - 1) + [UInt8(ascii: "\n")]
     }
 
-    /// A field that may be empty.
-    private static func word(_ text: String) -> String { text.isEmpty ? "-" : text }
+    /// The text of a field that may be empty.
+    static func field(_ text: String) -> String { text.isEmpty ? "-" : text }
 
-    static func padded(_ text: String, to length: Int) -> [UInt8] {
-        let bytes = Array(text.utf8.prefix(length))
+    static func padded(_ text: some Sequence<UInt8>, to length: Int) -> [UInt8] {
+        let bytes = Array(text.prefix(length))
         return bytes + [UInt8](repeating: UInt8(ascii: " "), count: length - bytes.count)
     }
 }
@@ -80,15 +78,13 @@ struct ProcessRecord: Equatable, Sendable {
 
     /// A line `COUNT PATH` for each group after the first; a path that does not fit is left out.
     var bytes: [UInt8] {
-        var bytes = CrashRecord.padded(Self.mark, to: CrashRecord.markLength)
-        bytes += "\(boot.isEmpty ? "-" : boot)\n".utf8
+        var bytes = CrashRecord.padded(Self.mark.utf8, to: CrashRecord.markLength)
+        bytes += "\(CrashRecord.field(boot))\n".utf8
         for (path, count) in outOfMemoryKills.sorted(by: { $0.key < $1.key }) {
             let line = Array("\(count) \(path)\n".utf8)
             if bytes.count + line.count < CrashRecord.length { bytes += line }
         }
-        bytes += [UInt8](
-            repeating: UInt8(ascii: " "), count: CrashRecord.length - bytes.count - 1)
-        return bytes + [UInt8(ascii: "\n")]
+        return CrashRecord.padded(bytes, to: CrashRecord.length - 1) + [UInt8(ascii: "\n")]
     }
 
     /// Whether the kernel has killed a process for lack of memory since then.
@@ -99,7 +95,7 @@ struct ProcessRecord: Equatable, Sendable {
 
 extension ProcessRecord {
     init?(_ bytes: some Collection<UInt8>) {
-        let mark = CrashRecord.padded(Self.mark, to: CrashRecord.markLength)
+        let mark = CrashRecord.padded(Self.mark.utf8, to: CrashRecord.markLength)
         guard bytes.count == CrashRecord.length, bytes.starts(with: mark) else { return nil }
         let lines = String(decoding: bytes.dropFirst(mark.count), as: UTF8.self)
             .split(separator: "\n")

@@ -21,7 +21,7 @@ package final class CrashRecords: Sendable {
     static let fileName: FileName = "attempts"
 
     /// A crash of the last process that is not yet in the journal of its batch.
-    package struct Left: Sendable, Equatable {
+    package struct Crash: Sendable, Equatable {
         package let image: Int
         package let number: Int
         package let cause: CrashCause
@@ -32,7 +32,8 @@ package final class CrashRecords: Sendable {
         var free: [Int] = []
         /// One more than the number of the last used record. Record 0 is that of the process.
         var count = 1
-        var left: [Int: CrashRecord] = [:]
+        /// The crashes of the last process that are not yet in journals, by the number of their record.
+        var unjournaled: [Int: CrashRecord] = [:]
     }
 
     private let path: String
@@ -74,10 +75,10 @@ package final class CrashRecords: Sendable {
                 record.cause = wasMemory && isMeant ? .outOfMemory : .killed
                 try Self.note(record.mark, slot, file, path)
             }
-            state.left[slot] = record
+            state.unjournaled[slot] = record
             state.count = slot + 1
         }
-        state.free = (1..<state.count).filter { state.left[$0] == nil }.reversed()
+        state.free = (1..<state.count).filter { state.unjournaled[$0] == nil }.reversed()
         for slot in state.free { try Self.note(CrashRecord.free, slot, file, path) }
         try file.truncate(to: state.count * CrashRecord.length, path: path)
         let process = ProcessRecord(boot: boot, outOfMemoryKills: outOfMemoryKills)
@@ -150,7 +151,9 @@ package final class CrashRecords: Sendable {
     /// From now on, crashes are not recorded: what crashes while the process ends is not the fault of a picture.
     package func close() {
         darkroom_crash_watch(-1)
-        let slots = state.withLock { state in (1..<state.count).filter { state.left[$0] == nil } }
+        let slots = state.withLock { state in
+            (1..<state.count).filter { state.unjournaled[$0] == nil }
+        }
         for slot in slots { clear(slot) }
     }
 
@@ -168,32 +171,32 @@ package final class CrashRecords: Sendable {
     // MARK: Records of the previous process
 
     /// The crashes of a batch that are not yet in its journal.
-    func left(of batch: String) -> [Left] {
+    func crashes(of batch: String) -> [Crash] {
         let id = FileName(batch)
         return state.withLock { state in
-            state.left.sorted { $0.key < $1.key }.compactMap { _, record in
+            state.unjournaled.sorted { $0.key < $1.key }.compactMap { _, record in
                 guard FileName(record.batch) == id, let cause = record.cause else { return nil }
-                return Left(image: record.image, number: record.before + 1, cause: cause)
+                return Crash(image: record.image, number: record.before + 1, cause: cause)
             }
         }
     }
 
     /// Clears the crashes of a batch: its journal has them, or the batch has ended.
-    func settle(_ batch: String) {
+    func clearCrashes(of batch: String) {
         let id = FileName(batch)
-        settle { FileName($0.batch) == id }
+        clearCrashes { FileName($0.batch) == id }
     }
 
     /// Clears the crashes of all batches except these: they are not in `active` any more.
-    package func settle(allBut batches: [String]) {
+    package func clearCrashes(exceptOf batches: [String]) {
         let ids = Set(batches.map { FileName($0) })
-        settle { !ids.contains(FileName($0.batch)) }
+        clearCrashes { !ids.contains(FileName($0.batch)) }
     }
 
-    private func settle(_ isSettled: (CrashRecord) -> Bool) {
+    private func clearCrashes(where isCleared: (CrashRecord) -> Bool) {
         let slots = state.withLock { state in
-            let slots = state.left.filter { isSettled($0.value) }.map(\.key)
-            for slot in slots { state.left[slot] = nil }
+            let slots = state.unjournaled.filter { isCleared($0.value) }.map(\.key)
+            for slot in slots { state.unjournaled[slot] = nil }
             return slots
         }
         for slot in slots.sorted() { release(slot) }

@@ -16,7 +16,5 @@ package struct HidingKey: Sendable, Equatable {
         self.word = word
     }
 
-    func name(of identity: ByteString) -> FileName {
-        FileName(".darkroom-\(SHA256Digest.hex(of: Array("\(word) \(identity)".utf8)).prefix(32))")
-    }
+    func name(of identity: ByteString) -> FileName { CopyName.first("\(word) \(identity)") }
 }

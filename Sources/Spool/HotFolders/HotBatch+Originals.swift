@@ -47,16 +47,13 @@ extension BatchFolders {
         _ picture: TakenPicture, _ name: String, _ pictures: Directory, _ answer: Directory,
         durably: Bool, _ mayGoOn: () -> Bool
     ) throws(FileError) {
-        let file: Descriptor
-        do throws(FileError) {
-            file = try pictures.open(FileName(picture.copyName))
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Its copy is gone; the station has the original.
-            return
-        }
-        guard let target = try picture.free(name, in: answer) else { return }
+        let source = FileName(picture.copyName)
+        // If its copy is gone, the station has the original.
+        guard let file = try pictures.openIfExists(source),
+            let target = try picture.free(name, in: answer)
+        else { return }
         try copy(
-            file, pictures.path(of: FileName(picture.copyName)), of: picture, to: answer,
+            file, pictures.path(of: source), of: picture, to: answer,
             as: target, durably: durably, mayGoOn)
     }
 

@@ -42,9 +42,10 @@ package struct HotOriginal {
         return nil
     }
 
-    package enum Hiding {
-        /// It has the hidden name, and its content.
-        case hidden(stat)
+    /// What `hide` and `remove` have done.
+    package enum Outcome {
+        /// It was the picture, and has the hidden name, or is removed; with what was known of it then.
+        case done(stat)
         /// It is not there any more, or has changed visibly.
         case isGone
         /// Its attributes are those of the picture, but its content is not.
@@ -54,7 +55,7 @@ package struct HotOriginal {
     }
 
     /// Gives it the hidden name, if it has not changed.
-    package func hide() throws(FileError) -> Hiding {
+    package func hide() throws(FileError) -> Outcome {
         let isNamed = try folder.information(of: name).map(picture.stamp.matches) ?? false
         if let former = try folder.information(of: hiddenName), isNamed {
             // It can be seen while the picture has it. A former daemon would have left the picture under one of both names.
@@ -68,17 +69,17 @@ package struct HotOriginal {
             FaultPoint.hotOriginalHidden.pass()
         }
         guard let information = try folder.information(of: hiddenName) else { return .isGone }
-        var result = Hiding.isGone
+        var outcome = Outcome.isGone
         if picture.stamp.matches(information) {
             // If it had its name, it was read above: it has the same inode.
             var isPicture = isNamed
             if !isNamed { isPicture = try isUnchanged(hiddenName) }
-            if isPicture { return .hidden(information) }
-            result = .hasChanged
+            if isPicture { return .done(information) }
+            outcome = .hasChanged
         }
         // Somebody has put another file in its place in between.
         try show()
-        return result
+        return outcome
     }
 
     package func show() throws(FileError) {
@@ -105,25 +106,14 @@ package struct HotOriginal {
         return true
     }
 
-    package enum Removal {
-        /// - Parameter isLast: whether the file had no other hard link.
-        case removed(isLast: Bool)
-        case isGone
-        case hasChanged
-        case nameIsTaken
-    }
-
-    /// Removes it if it has not changed.
-    package func remove() throws(FileError) -> Removal {
-        switch try hide() {
-        case .isGone: return .isGone
-        case .hasChanged: return .hasChanged
-        case .nameIsTaken: return .nameIsTaken
-        case .hidden(let information):
+    /// Removes it, if it has not changed.
+    package func remove() throws(FileError) -> Outcome {
+        let outcome = try hide()
+        if case .done = outcome {
             try folder.remove(hiddenName)
             FaultPoint.hotOriginalRemoved.pass()
-            return .removed(isLast: information.st_nlink <= 1)
         }
+        return outcome
     }
 
     /// Whether a file with the attributes of the picture has its content too.

@@ -6,7 +6,7 @@ extension OriginalsFolder {
     /// The hot folder, which may be there when the other folder is not.
     package struct Hot {
         let folder: Directory
-        /// That of the batch.
+        /// The key of the batch.
         let key: HidingKey?
         let stop: CancellationFlag
 

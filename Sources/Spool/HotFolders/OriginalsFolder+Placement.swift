@@ -87,7 +87,7 @@ extension OriginalsFolder {
         case placed
         /// Somebody else has taken the name since, or the copy. It is prepared again.
         case again
-        /// The same, because the original can only be copied to there.
+        /// The original can only be copied to there, and is prepared again for that.
         case againByCopy
     }
 
@@ -108,7 +108,7 @@ extension OriginalsFolder {
         // Its content was read before it was promised.
         if try !original.isHidden() {
             switch try original.hide() {
-            case .hidden: break
+            case .done: break
             case .isGone, .hasChanged: return .ended(.isAnother)
             case .nameIsTaken: return .again
             }

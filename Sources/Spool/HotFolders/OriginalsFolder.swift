@@ -125,7 +125,7 @@ package struct OriginalsFolder {
             if copy == nil { return .ended(.isAnother) }
         } else {
             switch try original.hide() {
-            case .hidden: break
+            case .done: break
             case .isGone, .hasChanged: return .ended(.isAnother)
             case .nameIsTaken:
                 return .ended(

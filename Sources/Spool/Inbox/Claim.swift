@@ -242,7 +242,7 @@ package struct Claim {
         String(name.partsAtLastDot?.stem ?? name[...]).prefix(utf8: 200)
     }
 
-    /// The same for a file or for a folder, whose name has no extension.
+    /// The ID of a manifest, or of a folder, whose name has no extension.
     package static func id(of name: String, isFolder: Bool) -> String {
         isFolder ? name.prefix(utf8: 200) : id(fromFileName: name)
     }

@@ -56,7 +56,7 @@ extension Directory {
         try droppedFile(of: name)?.identity
     }
 
-    /// The same with what fstatat(2) tells of it, except its blocks.
+    /// The identity of the submitted file, and what fstatat(2) tells of it, except its blocks.
     func droppedFile(
         of name: FileName
     ) throws(FileError) -> (information: stat, identity: String)? {

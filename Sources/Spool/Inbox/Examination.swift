@@ -66,15 +66,15 @@ package struct Examination: Sendable {
         self.settle = settle
     }
 
-    /// The same with another flag.
+    /// The same examination, which ends when this flag is set.
     package func asking(_ stop: CancellationFlag) -> Examination {
         var examination = self
         examination.stop = stop
         return examination
     }
 
-    /// The same for a manifest that was accepted with this status: with the recipes that it had then, with filters even
-    /// if only recipes may have any now, and with the files and pages that there were then.
+    /// The examination of a manifest that was accepted with this status: with the recipes that it had then, with filters
+    /// even if only recipes may have any now, and with the files and pages that there were then.
     func accepting(_ status: Status, _ found: SourceRecord?) -> Examination {
         var examination = self
         examination.recorded = found ?? SourceRecord()
@@ -222,15 +222,8 @@ package struct Examination: Sendable {
         return error
     }
 
-    /// Reads and checks the manifest `name` in `folder`. A file above the size limit is not read: holes of a sparse
-    /// file of any length would take as long as data.
-    func read(
-        _ name: FileName, _ format: ManifestFormat, in folder: Directory
-    ) throws(FileError) -> ManifestReading {
-        try read(OpenManifest(name, format, in: folder))
-    }
-
-    /// The same for an open one, which is read from its beginning and once.
+    /// Reads and checks a manifest, from its beginning and once. A file above the size limit is not read: holes of a
+    /// sparse file of any length would take as long as data.
     ///
     /// - Parameter looksUp: whether the files of patterns are looked for, which may take long if a disk is slow.
     func read(
@@ -255,13 +248,13 @@ package struct Examination: Sendable {
             bytes: bytes, byteCount: bytes.count, sha256: sha256, outcome: outcome)
     }
 
-    /// The same for a manifest that was accepted with this size. It stays accepted if the limit is lower now.
+    /// Reads a manifest that was accepted with this size. It stays accepted if the limit is lower now.
     func read(
         accepted name: FileName, _ format: ManifestFormat, bytes: Int, in folder: Directory
     ) throws(FileError) -> ManifestReading {
         var examination = self
         examination.limits.bytes = max(limits.bytes, bytes)
-        return try examination.read(name, format, in: folder)
+        return try examination.read(OpenManifest(name, format, in: folder))
     }
 
     private func digest(of bytes: [UInt8], _ path: String) throws(FileError) -> String {
@@ -334,46 +327,5 @@ package struct Examination: Sendable {
     /// file is not being written, and neither is a folder, a symbolic link or a FIFO.
     package static func willBeClosed(_ information: stat) -> Bool {
         information.isRegularFile && information.st_nlink == 1
-    }
-}
-
-extension ManifestReading {
-    /// Writes what was looked up for it to `active/ID`, over an incomplete file.
-    package func copyRecord(
-        to active: Directory, within id: FileName = ".", durably: Bool
-    ) throws(FileError) {
-        guard let sourceRecord else { return }
-        try active.write(
-            sourceRecord.encoded(), to: id / BatchFile.sources, replacing: true, durably: durably)
-    }
-
-    /// Writes the daemon's own copy of the read bytes to `active/ID`, over an incomplete one. It is on the disk only
-    /// after a sync; with `durably`, the kernel begins to write it.
-    ///
-    /// - Parameter id: the name of `active/ID` within `active`; "." if it is open.
-    package func copy(
-        to active: Directory, within id: FileName = ".", _ format: ManifestFormat, durably: Bool
-    ) throws(FileError) {
-        guard let bytes else { return }
-        // It must be there when the manifest is.
-        try copyRecord(to: active, within: id, durably: durably)
-        let name = id / BatchFile.manifest(format)
-        let path = active.path(of: name)
-        let file = try active.create(name, replacing: true)
-        try file.write(sparsely: bytes, path: path)
-        if durably { file.startWriting(bytes: bytes.count) }
-        try file.close(path: path)
-        FaultPoint.claimCopied.pass()
-    }
-}
-
-extension FileIdentity {
-    /// Whether this file was changed before the other one, or at the same time and has the smaller name.
-    package func isOlder(
-        than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]
-    ) -> Bool {
-        let own = (modifiedSeconds, modifiedNanoseconds)
-        let others = (other.modifiedSeconds, other.modifiedNanoseconds)
-        return own == others ? name.lexicographicallyPrecedes(otherName) : own < others
     }
 }

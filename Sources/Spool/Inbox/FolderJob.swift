@@ -22,7 +22,7 @@ package enum FolderJob {
         case noPictures(String)
         /// The manifest belongs to another user than the folder.
         case foreignManifest
-        /// So does the file that names the recipe.
+        /// The file that names the recipe belongs to another user than the folder.
         case foreignRecipe
         /// It has more files than are read, so it is not known whether it has a manifest.
         case tooManyFiles

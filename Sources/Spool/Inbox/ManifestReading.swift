@@ -44,3 +44,33 @@ extension ManifestReading {
             outcome: .success(manifest))
     }
 }
+
+extension ManifestReading {
+    /// Writes what was looked up for it to `active/ID`, over an incomplete file.
+    package func copyRecord(
+        to active: Directory, within id: FileName = ".", durably: Bool
+    ) throws(FileError) {
+        guard let sourceRecord else { return }
+        try active.write(
+            sourceRecord.encoded(), to: id / BatchFile.sources, replacing: true, durably: durably)
+    }
+
+    /// Writes the daemon's own copy of the read bytes to `active/ID`, over an incomplete one. It is on the disk only
+    /// after a sync; with `durably`, the kernel begins to write it.
+    ///
+    /// - Parameter id: the name of `active/ID` within `active`; "." if it is open.
+    package func copy(
+        to active: Directory, within id: FileName = ".", _ format: ManifestFormat, durably: Bool
+    ) throws(FileError) {
+        guard let bytes else { return }
+        // It must be there when the manifest is.
+        try copyRecord(to: active, within: id, durably: durably)
+        let name = id / BatchFile.manifest(format)
+        let path = active.path(of: name)
+        let file = try active.create(name, replacing: true)
+        try file.write(sparsely: bytes, path: path)
+        if durably { file.startWriting(bytes: bytes.count) }
+        try file.close(path: path)
+        FaultPoint.claimCopied.pass()
+    }
+}

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import Foundation
 import SystemPackage
 
 /// The file `sources.json`: what the patterns and folders of a manifest meant when it was taken, and how many pages its
@@ -11,25 +10,21 @@ import SystemPackage
 /// and no folder is looked into again: a restart reads it in `active/ID`, a retry in the outbox. The shards of a run share
 /// one.
 extension SourceRecord {
-    private struct File: Codable {
+    private struct File: VersionedFile, Encodable {
         var schemaVersion = 1
         let sources: [FoundSources]
         var pages: [FoundPages]?
     }
 
     package func encoded() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Strings and integers can always be encoded.
-        let file = File(sources: patterns, pages: pages)
-        return Array((try? encoder.encode(file)) ?? Data()) + [UInt8(ascii: "\n")]
+        JSONFile.text(of: File(sources: patterns, pages: pages))
     }
 
     /// What a folder has; nil without a readable file.
     package static func read(in folder: Directory) throws(FileError) -> SourceRecord? {
         let bytes = try ifExists { () throws(FileError) in try folder.read(BatchFile.sources) }
-        guard let bytes, let file = try? JSONDecoder().decode(File.self, from: Data(bytes)),
-            file.schemaVersion == 1, file.pages?.allSatisfy(\.isPossible) ?? true
+        guard let bytes, let file = File(decoding: bytes),
+            file.pages?.allSatisfy(\.isPossible) ?? true
         else { return nil }
         return SourceRecord(file.sources, pages: file.pages)
     }

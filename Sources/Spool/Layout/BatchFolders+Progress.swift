@@ -21,13 +21,10 @@ extension BatchFolders {
     package func writeProgress(_ progress: BatchProgress) -> Bool {
         do throws(FileError) {
             // By their paths: to open two folders for each file costs more than to write it.
-            let new = FileName("\(id)/\(BatchFile.newProgress.text)")
-            try spool.active.write(
-                progress.encoded(), to: new, replacing: true, durably: false)
-            let name =
-                spool.run == nil
-                ? FileName("\(id)/\(BatchFile.progress.text)") : BatchFile.progress
-            try spool.active.rename(new, to: spool.outbox, as: name, replacing: true)
+            let new = pathInActive(BatchFile.newProgress)
+            try spool.active.write(progress.encoded(), to: new, replacing: true, durably: false)
+            try spool.active.rename(
+                new, to: spool.outbox, as: pathInOutbox(BatchFile.progress), replacing: true)
             return true
         } catch {
             if progress.state.isFinal { try? outbox().remove(BatchFile.progress) }

@@ -10,7 +10,7 @@ package enum BatchFile {
     package static let newStatus: FileName = "status.new"
     /// The sums of the status, see `BatchProgress`.
     package static let progress = BatchProgress.fileName
-    /// The same before it is renamed into the outbox.
+    /// The progress file before it is renamed into the outbox.
     static let newProgress: FileName = "progress.new"
     /// The folder of the receipt before it becomes `outbox/ID`.
     package static let receipt: FileName = "receipt"
@@ -49,7 +49,7 @@ package enum BatchFile {
     /// The output of the image with this index before it is published.
     package static func output(_ index: Int) -> FileName { "output-\(index)" }
 
-    /// The same for an image that is filtered again only for its pixels.
+    /// The output of an image that is filtered again only for its pixels; it is not published.
     package static func outputAgain(_ index: Int) -> FileName { "again-\(index)" }
 
     /// The pixels of the image with this index, for other images that are made from it; see `HandOverTable`.
@@ -87,6 +87,11 @@ package struct BatchFolders: Sendable {
 
     /// The path of a file of `active/ID` from `active`.
     package func pathInActive(_ name: FileName) -> FileName { FileName(id) / name }
+
+    /// The path of a file of the answer from `spool.outbox`, which is the answer itself in a run.
+    func pathInOutbox(_ name: FileName) -> FileName {
+        spool.run == nil ? FileName(id) / name : name
+    }
 
     /// The part of the manifest that a run works on; nil for the whole.
     package var shard: Shard? { spool.run?.part?.shard }
@@ -148,16 +153,15 @@ package struct BatchFolders: Sendable {
         return try spool.outbox.exists(FileName(id))
     }
 
+    /// Whether the folder of the answer contains a file, also if there is no such folder.
+    func holdsAnswer(_ name: FileName) throws(FileError) -> Bool {
+        try spool.outbox.exists(pathInOutbox(name))
+    }
+
     /// Whether the folder of the outputs contains a file, also if there is no such folder.
     func holdsOutput(_ name: FileName) throws(FileError) -> Bool {
         if let run = spool.run { return try run.outputs.exists(name) }
-        return try spool.outbox.exists(FileName(id) / name)
-    }
-
-    /// Whether the folder of the answer contains a file, without opening the folder.
-    func holdsAnswer(_ name: FileName) throws(FileError) -> Bool {
-        if let run = spool.run { return try run.answer.exists(name) }
-        return try spool.outbox.exists(FileName(id) / name)
+        return try holdsAnswer(name)
     }
 
     /// The folder of the outputs, like `restoredOutbox()`.

@@ -15,9 +15,22 @@ extension Directory {
         }
     }
 
-    /// Opens the folder `name` in this one, and creates it if it is missing.
+    /// Opens a file for reading; nil if it does not exist.
+    package func openIfExists(_ name: FileName) throws(FileError) -> Descriptor? {
+        do {
+            return try open(name)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+
+    /// Opens the folder `name` in this one, and creates it if it is missing. Someone may remove it between the two steps.
     func folder(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Directory {
-        try makeIfMissing(name, mode: mode)
+        for _ in 0..<100 {
+            try makeIfMissing(name, mode: mode)
+            let folder = try ifExists { () throws(FileError) in try Directory(name, in: self) }
+            if let folder { return folder }
+        }
         return try Directory(name, in: self)
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomCore
 import Foundation
 import Synchronization
@@ -50,7 +51,7 @@ package final class FormerOutputs: Sendable {
         }
     }
 
-    private struct File: Codable {
+    private struct File: VersionedFile, Encodable {
         var schemaVersion = 1
         let outputs: [Entry]
     }
@@ -102,8 +103,7 @@ package final class FormerOutputs: Sendable {
     package func read(in root: Directory) throws(FileError) -> Bool {
         let bytes = try ifExists { () throws(FileError) in try root.read(Self.fileName) }
         guard let bytes else { return true }
-        guard let file = try? JSONDecoder().decode(File.self, from: Data(bytes)),
-            file.schemaVersion == 1,
+        guard let file = File(decoding: bytes),
             file.outputs.allSatisfy({ OutputPath.isValid($0.file.string) })
         else { return false }
         for entry in file.outputs { add(entry) }

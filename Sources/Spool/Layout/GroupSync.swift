@@ -23,7 +23,6 @@ package final class GroupSync: Sendable {
     /// In nanoseconds.
     private static let long: UInt64 = 500_000_000
     private static let pause: UInt64 = 60_000_000_000
-
     private static let pauseAfterFailure: UInt64 = 3_600_000_000_000
 
     private struct Known {
@@ -92,7 +91,7 @@ package final class GroupSync: Sendable {
         }
     }
 
-    /// The same with any call.
+    /// Makes a call that waits for the disk, unless an earlier one has failed or was slow.
     func sync(by call: () -> Bool) -> Bool {
         notBefore.withLock { notBefore in
             let begin = Clock.nanoseconds

@@ -123,12 +123,7 @@ package enum ItemJournal {
     static func read(
         in folder: Directory, _ take: (JournalRecord) throws(FileError) -> Void
     ) throws(FileError) {
-        let file: Descriptor
-        do {
-            file = try folder.open(fileName)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return
-        }
+        guard let file = try folder.openIfExists(fileName) else { return }
         let decoder = JSONDecoder()
         try file.readLines(path: folder.path(of: fileName)) { line throws(FileError) in
             if let record = try? decoder.decode(JournalRecord.self, from: Data(line)) {
@@ -148,12 +143,7 @@ package enum ItemJournal {
 
     /// Removes an incomplete last line, so that the next append begins a new line.
     package static func mend(in folder: Directory) throws(FileError) {
-        let file: Descriptor
-        do {
-            file = try folder.open(fileName)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return
-        }
+        guard let file = try folder.openIfExists(fileName) else { return }
         let path = folder.path(of: fileName)
         let length = try file.length(path: path)
         guard length > 0, try file.byte(at: length - 1, path: path) != UInt8(ascii: "\n")

@@ -51,7 +51,7 @@ package final class Spool: Sendable {
     /// The folders of the only batch of a run; nil for the spool of a daemon.
     package let run: RunFolders?
     /// The pictures that are being filtered, for the next process.
-    package let attempts: CrashRecords
+    package let crashRecords: CrashRecords
     /// What a picture ends if it crashes the process.
     var victim: CrashVictim { run == nil ? .daemon : .run }
     /// Whether nothing can be written. Only the spool of a run may be opened then, to look at what it has done.
@@ -84,11 +84,11 @@ package final class Spool: Sendable {
         isReadOnly = false
         owner =
             try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
-        tmp = try Self.station("tmp", in: root)
-        active = try Self.station("active", in: root, mode: 0o700)
-        outbox = try Self.station("outbox", in: root)
+        tmp = try spoolError { () throws(FileError) in try root.folder("tmp") }
+        active = try spoolError { () throws(FileError) in try root.folder("active", mode: 0o700) }
+        outbox = try spoolError { () throws(FileError) in try root.folder("outbox") }
         ended = EndedFolders(in: active)
-        attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
+        crashRecords = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
     }
 
     /// Opens the spool of a run in a folder that only its user can change (`Directory.ownFolder`), creates missing
@@ -119,18 +119,18 @@ package final class Spool: Sendable {
         outbox = run.answer
         ended = EndedFolders(in: active)
         let isReadOnly = isReadOnly
-        attempts = try spoolError { () throws(FileError) in
+        crashRecords = try spoolError { () throws(FileError) in
             try isReadOnly ? CrashRecords(withoutFileIn: root) : CrashRecords(in: root, of: .run)
         }
     }
 
     /// Opens the inbox, and creates it if it is missing.
     package func openInbox() throws(FileError) -> Directory {
-        try Self.folder("inbox", in: root)
+        try root.folder("inbox")
     }
 
     /// Opens the current `tmp`, and creates it if it is missing.
-    func openTmp() throws(FileError) -> Directory { try Self.folder("tmp", in: root) }
+    func openTmp() throws(FileError) -> Directory { try root.folder("tmp") }
 
     /// Creates the root and missing folders above it. An error names the root, which the user knows.
     package static func createRoot(_ path: String) throws(FileError) {
@@ -149,27 +149,6 @@ package final class Spool: Sendable {
                     detail: isRoot ? nil : "the parent folder \(folder)")
             }
         }
-    }
-
-    /// Opens a folder, and creates it if it is missing. Someone may remove it between the two steps.
-    private static func folder(
-        _ name: FileName, in root: Directory, mode: mode_t = 0o777
-    ) throws(FileError) -> Directory {
-        for _ in 0..<100 {
-            try root.makeIfMissing(name, mode: mode)
-            do {
-                return try Directory(name, in: root)
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                continue
-            }
-        }
-        return try Directory(name, in: root)
-    }
-
-    private static func station(
-        _ name: FileName, in root: Directory, mode: mode_t = 0o777
-    ) throws(SpoolError) -> Directory {
-        try spoolError { () throws(FileError) in try folder(name, in: root, mode: mode) }
     }
 
     /// Waits until everything that was written to the spool before is on the disk.

@@ -46,7 +46,7 @@ package struct StatusFile: Sendable {
         }
     }
 
-    /// The same for a status whose content comes in pieces: `content` receives a function that writes one piece.
+    /// Stages a status whose content comes in pieces: `content` receives a function that writes one piece.
     func stage(
         durably: Bool,
         content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void

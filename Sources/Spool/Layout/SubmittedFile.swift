@@ -52,7 +52,7 @@ package struct SubmittedFile {
         self.place = place ?? name
     }
 
-    /// The same only for what has a folder of its own.
+    /// Finds it in `active/ID` if it has a folder of its own there; nil otherwise.
     static func inFolder(of active: Directory) throws(FileError) -> SubmittedFile? {
         return try ifExists { () throws(FileError) in
             let folder = try Directory(folderName, in: active)
@@ -96,7 +96,8 @@ package struct SubmittedFile {
         if hasFolder { try active.removeDirectory(Self.folderName) }
     }
 
-    /// The same by the paths from `active`, of which no part is anybody's but the daemon's: it need not be looked for.
+    /// Removes a submitted file by its path from `active`, of which no part is anybody's but the daemon's. So it need not
+    /// be looked for.
     static func remove(_ name: FileName, of id: String, from active: Directory) throws(FileError) {
         try active.remove(FileName(id) / place(of: name, isFolder: false))
         FaultPoint.submittedRemoved.pass()
@@ -121,8 +122,8 @@ package struct SubmittedFile {
         try move(place, of: folder, to: people, as: name)
     }
 
-    /// The same for a folder whose submitter does not let the daemon move it, so that it comes back within another one,
-    /// which belongs to the daemon and which everybody may use.
+    /// Gives back a folder whose submitter does not let the daemon move it: within another folder, which belongs to the
+    /// daemon and which everybody may use.
     func giveBackClosed(of active: Directory, to people: Directory) throws(FileError) -> FileName {
         guard fchmod(folder.number, Self.wrapperMode) == 0 else {
             throw FileError(.changeMode, folder.path, Errno(rawValue: errno))

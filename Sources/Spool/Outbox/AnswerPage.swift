@@ -36,9 +36,9 @@ package struct AnswerPage: Sendable {
     package struct PreviewFolders {
         /// The folder of the batch in work, with the log.
         package let active: Directory
-        /// That of the new page.
+        /// The folder of the new page's previews.
         package let new: Directory
-        /// Those of earlier pages, the last one first.
+        /// The folders of earlier pages' previews, the last one first.
         package let former: [Directory]
     }
 
@@ -128,7 +128,7 @@ package struct AnswerPage: Sendable {
     private func withdraw(to active: Directory) throws(FileError) {
         let outbox = try folders.restoredOutbox()
         guard try outbox.exists(BatchFile.page) else { return }
-        guard try Self.bytesOnDisk(in: outbox) != nil else {
+        guard try Self.isOwn(in: outbox) else {
             throw FileError(.replace, outbox.path(of: BatchFile.page), .fileExists)
         }
         if try active.exists(BatchFile.formerPage) {
@@ -147,25 +147,18 @@ extension AnswerPage {
         return (try? page.exists(marker)) == true
     }
 
-    /// The disk space of the page in `answer`; nil if `page` there is something else, or has a folder that a page does
-    /// not have.
-    static func bytesOnDisk(in answer: Directory) throws(FileError) -> Int? {
-        guard let page = try FinishedBatch.open(BatchFile.page, in: answer) else { return nil }
-        guard try page.exists(marker) else { return nil }
-        var bytes = 0
-        for name in try page.names() {
-            guard let information = try page.information(of: name) else { continue }
-            bytes = bytes.saturatingAdd(information.bytesOnDisk)
-            guard information.isFolder else { continue }
-            guard name == previews else { return nil }
+    /// Whether `page` in `answer` is a page, without a folder that a page does not have.
+    static func isOwn(in answer: Directory) throws(FileError) -> Bool {
+        guard let page = try FinishedBatch.open(BatchFile.page, in: answer),
+            try page.exists(marker)
+        else { return false }
+        for name in try page.names() where try page.information(of: name)?.isFolder == true {
+            guard name == previews else { return false }
             let folder = try Directory(previews, in: page)
-            for name in try folder.names() {
-                guard let information = try folder.information(of: name) else { continue }
-                if information.isFolder { return nil }
-                bytes = bytes.saturatingAdd(information.bytesOnDisk)
-            }
+            for name in try folder.names()
+            where try folder.information(of: name)?.isFolder == true { return false }
         }
-        return bytes
+        return true
     }
 
     /// Removes the page in `answer`. Symbolic links are removed and not followed. Another folder in it does not come

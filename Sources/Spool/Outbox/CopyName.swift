@@ -3,7 +3,7 @@ import DarkroomCore
 /// The hidden names of files that get another name next, in folders to which others may write. They do not end with `~`:
 /// cleaners remove such files.
 enum CopyName {
-    /// The same after each restart. Others can compute it.
+    /// The name that is tried first. It is the same after each restart, and others can compute it.
     ///
     /// - Parameter key: nothing else of any spool has it.
     static func first(_ key: String) -> FileName {

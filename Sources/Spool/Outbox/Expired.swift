@@ -25,9 +25,10 @@ package struct Expired {
         }
     }
 
-    /// Removes the files in the folder, then the folder. Symbolic links are removed and not followed. Another folder in
-    /// it than a page and those of outputs does not come from Darkroom, and this throws EISDIR. With originals, the whole is moved aside and
-    /// removed like the pictures of other batches.
+    /// Removes the files in the folder, then the folder. Symbolic links are removed and not followed. With originals, the
+    /// whole is moved aside and removed like the pictures of other batches.
+    ///
+    /// - Throws: EISDIR if it contains another folder than a page and those of outputs: it does not come from Darkroom.
     package func clear(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: spool.active)
         if folder.mayBeFolder(BatchFile.originals) {

@@ -52,18 +52,17 @@ package struct FinishedBatch: Sendable {
                 continue
             }
             guard let information = try folder.information(of: file) else { continue }
-            if information.isFolder {
-                var isPage = false
-                if file == BatchFile.page { isPage = try AnswerPage.bytesOnDisk(in: folder) != nil }
-                if !isPage, hasSizes, let outputs = try folder.bytesOfOutputs(in: file) {
-                    bytes = bytes.saturatingAdd(outputs)
-                    continue
-                }
-                guard isPage else {
-                    return .foreign("it contains a folder, \(file.text)")
-                }
+            guard information.isFolder else {
+                bytes = bytes.saturatingAdd(information.bytesOnDisk)
+                continue
             }
-            bytes = bytes.saturatingAdd(folder.bytesOnDisk(of: file))
+            if file == BatchFile.page, try AnswerPage.isOwn(in: folder) {
+                bytes = bytes.saturatingAdd(folder.bytesOnDisk(of: file))
+            } else if hasSizes, let outputs = try folder.bytesOfOutputs(in: file) {
+                bytes = bytes.saturatingAdd(outputs)
+            } else {
+                return .foreign("it contains a folder, \(file.text)")
+            }
         }
         return .finished(
             FinishedBatch(

@@ -72,7 +72,7 @@ package struct Outbox: Sendable {
             return batch
         }
         guard let frame = try Self.frame(in: answer) else { return nil }
-        var batch = BatchProgress(olderAnswer: frame)
+        var batch = BatchProgress(toldBy: frame)
         batch.outputBytes = progress?.outputBytes ?? 0
         return batch
     }

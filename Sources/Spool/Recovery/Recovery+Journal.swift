@@ -9,20 +9,20 @@ extension Recovery {
     func journalCrashes(
         of folders: BatchFolders, _ active: Directory
     ) throws(FileError) -> Set<Int> {
-        let left = spool.attempts.left(of: folders.id)
-        guard !left.isEmpty else { return [] }
+        let crashes = spool.crashRecords.crashes(of: folders.id)
+        guard !crashes.isEmpty else { return [] }
         try ItemJournal.mend(in: active)
-        let records = left.map {
+        let records = crashes.map {
             JournalRecord.crashed(index: $0.image, number: $0.number, $0.cause)
         }
         try ItemJournal.append(records, in: active, durably: durably)
         FaultPoint.recoveryCrashJournaled.pass()
-        spool.attempts.settle(folders.id)
-        return Set(left.map(\.image))
+        spool.crashRecords.clearCrashes(of: folders.id)
+        return Set(crashes.map(\.image))
     }
 
     /// What a journal has besides the status.
-    struct Left {
+    struct JournalContent {
         /// The state that control files have set.
         var control = ControlState.free
         var crashes: [Int: Crashes] = [:]
@@ -32,31 +32,32 @@ extension Recovery {
     /// Applies the journal and completes its renames.
     func applyJournal(
         to status: inout Status, _ folders: BatchFolders, _ active: Directory
-    ) throws(FileError) -> Left {
+    ) throws(FileError) -> JournalContent {
         try ItemJournal.mend(in: active)
-        var left = Left()
+        var content = JournalContent()
         try ItemJournal.read(in: active) { record in
             switch record {
-            case .cancelled: left.control = .cancelled
+            case .cancelled: content.control = .cancelled
             case .commanded(let record):
                 status.note(record)
-                left.control.follow(record.command)
+                content.control.follow(record.command)
             case .reopened(let record):
                 status.retries = record.retries
                 status.commands = record.commands
             case .crashed(let index, let number, let cause):
-                left.crashes[index, default: Crashes(of: spool.victim)].add(cause, number: number)
+                content.crashes[index, default: Crashes(of: spool.victim)].add(
+                    cause, number: number)
             case .ended(let index, let image):
                 if status.images.indices.contains(index) { status.images[index] = image }
-                left.undelivered[index] = nil
+                content.undelivered[index] = nil
             case .delivering(let index, let image):
-                if status.images.indices.contains(index) { left.undelivered[index] = image }
+                if status.images.indices.contains(index) { content.undelivered[index] = image }
             case .moving: break  // Whoever moves the originals reads it.
             }
         }
-        for index in left.undelivered.keys where try !active.exists(BatchFile.output(index)) {
+        for index in content.undelivered.keys where try !active.exists(BatchFile.output(index)) {
             // Somebody has removed it. The image is made again.
-            left.undelivered[index] = nil
+            content.undelivered[index] = nil
         }
         status.counts = Status.Counts()
         status.counts.total = status.images.count
@@ -67,7 +68,7 @@ extension Recovery {
             let image = status.images[index]
             status.counts.count(image.state, isWarned: image.isWarned)
         }
-        return left
+        return content
     }
 
     /// Has the images made again whose outputs went away together with the whole answer, such as by an outbox that was

@@ -222,16 +222,16 @@ package struct Recovery: Sendable {
             fresh.versions = earlier.joined(by: fresh.versions ?? [])
         }
         let suspects = try journalCrashes(of: folders, active)
-        let left = try applyJournal(to: &fresh, folders, active)
-        let handOvers = try clearScrap(of: fresh, left.undelivered, active)
-        if left.control == .held { fresh.state = .held }
+        let content = try applyJournal(to: &fresh, folders, active)
+        let handOvers = try clearScrap(of: fresh, content.undelivered, active)
+        if content.control == .held { fresh.state = .held }
         if let status { try correct(status, to: fresh, folders) }
         folders.correctProgress(fresh)
         return .unfinished(
             PreparedBatch(
-                id: folders.id, manifest: manifest, status: fresh, control: left.control,
-                crashes: left.crashes, suspects: suspects, handOvers: handOvers,
-                undelivered: left.undelivered))
+                id: folders.id, manifest: manifest, status: fresh, control: content.control,
+                crashes: content.crashes, suspects: suspects, handOvers: handOvers,
+                undelivered: content.undelivered))
     }
 
     /// Corrects the status in the outbox. If the batch had begun, the whole status is written soon (`Board.accept`);
@@ -279,7 +279,7 @@ package struct Recovery: Sendable {
         guard let status else {
             var examination = examination
             if let found { examination.recorded = found }
-            return try examination.read(name, format, in: active)
+            return try examination.read(OpenManifest(name, format, in: active))
         }
         var kept = found
         if kept == nil {

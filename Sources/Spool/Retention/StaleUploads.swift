@@ -41,7 +41,3 @@ package struct StaleUploads: Sendable, Equatable {
         return stale
     }
 }
-
-extension timespec {
-    var seconds: Double { Double(tv_sec) + Double(tv_nsec) / 1e9 }
-}

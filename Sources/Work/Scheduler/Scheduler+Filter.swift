@@ -25,7 +25,7 @@ extension Scheduler {
             durably: settings.isDurable, results: results,
             sourcePreview: isForPage ? PicturePreview() : nil)
         do throws(FileError) {
-            return try spool.attempts.record(
+            return try spool.crashRecords.record(
                 batch: job.id, image: job.image, before: job.crashes
             ) { slot in
                 step.run(admit: admit) { [gate, cancellation = job.cancellation] in

@@ -80,7 +80,7 @@ extension Scheduler {
         }
         return batch.map { folders, status, manifest in
             var status = status
-            status.noteWork()
+            status.times.workMilliseconds = status.workMilliseconds
             return (folders, EndedPages(of: status, manifest))
         }
     }

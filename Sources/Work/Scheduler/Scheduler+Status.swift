@@ -22,7 +22,7 @@ extension Scheduler: StatusSource {
         }.map { snapshot in
             var snapshot = snapshot
             if snapshot.status.state.isFinal {
-                snapshot.status.noteWork()
+                snapshot.status.times.workMilliseconds = snapshot.status.workMilliseconds
                 snapshot.status.noteCodecs()
                 return snapshot
             }

@@ -43,11 +43,11 @@ struct StatusCountsTests {
         a: Status.Counts, b: Status.Counts, sum: Int?, isSame: Bool
     ) {
         var both = a
-        both.addSaturating(b)
+        both.add(b)
         #expect(both.warnings == sum && both.total == 8)
         #expect(a.agree(with: b) == isSame)
         if sum == .max { return }
-        both.subtractSaturating(b)
+        both.subtract(b)
         #expect(both.warnings == (sum == nil ? nil : a.warnings))
     }
 

@@ -94,7 +94,7 @@ extension BoardMachine {
         for key in board.waitingBatches.keys {
             guard let batch = board.waitingBatches[key] else { continue }
             if batch.prepared != nil { prepared += batch.images }
-            if batch.isInPreparation { add(batch.images, batch.level.index, batch.uid) }
+            if batch.isInPreparation { add(batch.images, batch.level.index, batch.owner) }
         }
         try require(board.pool.places == places, "places: \(board.pool.places), not \(places)")
         try require(
@@ -128,7 +128,7 @@ extension BoardMachine {
             guard let batch = board.waitingBatches[key] else { continue }
             try require(board.batches[key] == nil, "\(key) waits and is in work")
             if batch.control == .held { held += 1 } else { free += 1 }
-            let line = board.waiting[batch.level.index][batch.uid]
+            let line = board.waiting[batch.level.index][batch.owner]
             let isDue = batch.control == .free && !batch.isInPreparation
             try require(
                 line.count { $0 == key } == (isDue ? 1 : 0) && line == line.sorted(),

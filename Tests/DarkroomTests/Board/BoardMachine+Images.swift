@@ -191,10 +191,10 @@ extension BoardMachine {
         let deliveries = atWork.deliveries[index]
         try require(
             deliveries == (stage == .delivering ? 1 : 0), "\(name) has \(deliveries) deliveries")
-        let ticket = batch.ticket(index)
-        let hasMemory = board.pool.memory.holds(ticket)
-        let waitsForMemory = board.pool.memory.isWaiting(ticket)
-        let place = board.admission.place(of: .filter(key, image: index))
+        let work = Work.filter(batch.key, image: index)
+        let hasMemory = board.pool.memory.holds(work)
+        let waitsForMemory = board.pool.memory.isWaiting(work)
+        let place = board.admission.place(of: work)
         if hasMemory || waitsForMemory {
             try require(
                 stage == .waits(.filter) || stage == .filtering && hasMemory
@@ -238,7 +238,7 @@ extension BoardMachine {
         return variant.indices.contains { other in
             guard other != index, batch.stage(of: other) == .waits(.filter) else { return false }
             let hasWay =
-                board.pool.memory.isWaiting(batch.ticket(other))
+                board.pool.memory.isWaiting(.filter(batch.key, image: other))
                 || board.admission.place(of: .filter(batch.key, image: other)) != nil
             return hasWay && batch.companions(of: other, board.pool).contains(index)
         }

@@ -9,16 +9,16 @@ final class MemoryBudgetTests {
     private var ledger = MemoryBudget()
 
     /// Those of one hundred are of one batch.
-    private func ticket(_ number: Int) -> MemoryBudget.Ticket {
-        MemoryBudget.Ticket(batch: number / 100, image: number)
+    private func work(_ number: Int) -> Work {
+        .filter(number / 100, image: number)
     }
 
-    private func tickets(_ numbers: Int...) -> [MemoryBudget.Ticket] { numbers.map(ticket) }
+    private func works(_ numbers: Int...) -> [Work] { numbers.map(work) }
 
     @discardableResult
     private func limit(
         _ megabytes: Int, width: Int = 100, keptForBatches: Int = 0, keptForOwners: Int = 0
-    ) -> [MemoryBudget.Ticket] {
+    ) -> [Work] {
         ledger.setLimits(
             bytes: megabytes * Self.mega,
             places: FilterSlots(
@@ -26,23 +26,23 @@ final class MemoryBudgetTests {
     }
 
     private func takeEverything(_ number: Int, owner: UInt32 = 1) -> Bool {
-        ledger.take(.everything, for: ticket(number), owner: owner)
+        ledger.take(.everything, for: work(number), owner: owner)
     }
 
-    private func serve() -> [MemoryBudget.Ticket] { ledger.serve() }
+    private func serve() -> [Work] { ledger.serve() }
 
-    private func forget(_ number: Int) -> Bool { ledger.forget(ticket(number)) }
+    private func forget(_ number: Int) -> Bool { ledger.forget(work(number)) }
 
     private func take(_ number: Int, _ megabytes: Int, owner: UInt32 = 1) -> Bool {
-        ledger.take(.bytes(megabytes * Self.mega), for: ticket(number), owner: owner)
+        ledger.take(.bytes(megabytes * Self.mega), for: work(number), owner: owner)
     }
 
     private func wait(_ number: Int, _ megabytes: Int, level: Int = 0, owner: UInt32 = 1) {
         ledger.wait(
-            ticket(number), for: .bytes(megabytes * Self.mega), level: level, owner: owner)
+            work(number), for: .bytes(megabytes * Self.mega), level: level, owner: owner)
     }
 
-    private func free(_ number: Int) -> [MemoryBudget.Ticket] {
+    private func free(_ number: Int) -> [Work] {
         #expect(forget(number))
         return serve()
     }
@@ -96,10 +96,10 @@ final class MemoryBudgetTests {
         wait(4, 20)
         wait(5, 40)
         wait(6, 10)
-        #expect(free(1) == tickets(4, 6))
-        #expect(free(4) == tickets(5))
+        #expect(free(1) == works(4, 6))
+        #expect(free(4) == works(5))
         #expect(free(2).isEmpty && free(6).isEmpty)
-        #expect(free(5) == tickets(3))
+        #expect(free(5) == works(3))
         #expect(ledger.held == 90 * Self.mega && ledger.waitingCount == 0)
     }
 
@@ -110,10 +110,10 @@ final class MemoryBudgetTests {
         wait(3, 60, level: 7)
         wait(4, 60, level: 7)
         wait(5, 60, level: 5)
-        #expect(free(1) == tickets(3))
-        #expect(free(3) == tickets(4))
-        #expect(free(4) == tickets(5))
-        #expect(free(5) == tickets(2))
+        #expect(free(1) == works(3))
+        #expect(free(3) == works(4))
+        #expect(free(4) == works(5))
+        #expect(free(5) == works(2))
     }
 
     /// A grant that nobody can use keeps memory from those who could.
@@ -122,8 +122,8 @@ final class MemoryBudgetTests {
         #expect(take(1, 4) && take(2, 4) && !take(3, 4))
         wait(3, 4)
         wait(4, 4)
-        #expect(free(1) == tickets(3))
-        #expect(free(2) == tickets(4))
+        #expect(free(1) == works(3))
+        #expect(free(2) == works(4))
         // Who works already is not held up.
         #expect(take(3, 50))
     }
@@ -139,8 +139,8 @@ final class MemoryBudgetTests {
         #expect(serve().isEmpty)
         // Who has been given something may keep it, but gets no more.
         #expect(take(0, 50) && !take(0, 60))
-        #expect(free(0) == tickets(1))
-        #expect(free(1) == tickets(1001, 1000))
+        #expect(free(0) == works(1))
+        #expect(free(1) == works(1001, 1000))
     }
 
     /// Of two that have been passed too often the older goes first.
@@ -152,23 +152,23 @@ final class MemoryBudgetTests {
         wait(3, 60, level: 9)
         for number in 10..<10 + MemoryBudget.patience {
             #expect(take(number, 10) == (number < 9 + MemoryBudget.patience))
-            ledger.forget(ticket(number))
+            ledger.forget(work(number))
         }
-        #expect(free(0) == tickets(1))
-        #expect(free(1) == tickets(3))
+        #expect(free(0) == works(1))
+        #expect(free(1) == works(3))
     }
 
     @Test func whoNeedsEverythingIsAlone() {
         limit(100)
         #expect(take(1, 10))
         #expect(!takeEverything(2))
-        ledger.wait(ticket(2), for: .everything, level: 0, owner: 1)
-        #expect(free(1) == tickets(2))
+        ledger.wait(work(2), for: .everything, level: 0, owner: 1)
+        #expect(free(1) == works(2))
         #expect(!take(3, 4) && ledger.held == 100 * Self.mega)
         wait(3, 4)
         // Its header says what it needs, which it has.
         #expect(take(2, 70))
-        #expect(free(2) == tickets(3))
+        #expect(free(2) == works(3))
     }
 
     @Test func whoIsForgottenIsNotServed() {
@@ -178,8 +178,8 @@ final class MemoryBudgetTests {
         wait(3, 50)
         #expect(forget(2))
         #expect(!forget(2))
-        #expect(free(1) == tickets(3))
-        #expect(!ledger.holds(ticket(2)) && ledger.waitingCount == 0)
+        #expect(free(1) == works(3))
+        #expect(!ledger.holds(work(2)) && ledger.waitingCount == 0)
     }
 
     @Test func whoTakesWaitsNoMore() {
@@ -198,8 +198,8 @@ final class MemoryBudgetTests {
         wait(1, 80)
         #expect(serve().isEmpty)
         wait(2, 80)
-        #expect(serve() == tickets(1))
-        #expect(free(1) == tickets(2))
+        #expect(serve() == works(1))
+        #expect(free(1) == works(2))
     }
 
     @Test func limitsChange() {
@@ -208,10 +208,10 @@ final class MemoryBudgetTests {
         wait(2, 150)
         wait(3, 90)
         wait(4, 50)
-        #expect(limit(160) == tickets(4))
+        #expect(limit(160) == works(4))
         // Less than what is held: nothing new, and those that can never have enough hear of it.
-        #expect(limit(60) == tickets(2, 3))
-        #expect(!ledger.holds(ticket(2)) && !ledger.holds(ticket(3)))
+        #expect(limit(60) == works(2, 3))
+        #expect(!ledger.holds(work(2)) && !ledger.holds(work(3)))
         #expect(!take(5, 4) && free(1).isEmpty)
         #expect(take(5, 4) && take(6, 6) && !take(7, 4))
     }
@@ -229,11 +229,11 @@ final class MemoryBudgetTests {
         #expect(take(400, 4, owner: 2) && !take(401, 4, owner: 2) && !take(500, 4, owner: 3))
         wait(401, 4, owner: 2)
         wait(500, 4, owner: 3)
-        #expect(free(400) == tickets(401))
-        #expect(free(401) == tickets(500))
+        #expect(free(400) == works(401))
+        #expect(free(401) == works(500))
         // Those at work are still as many as there are places.
         #expect(free(100).isEmpty && free(200).isEmpty)
-        #expect(free(101) == tickets(102))
+        #expect(free(101) == works(102))
     }
 
     /// An eighth; an image that fills all the rest leaves it to others.
@@ -249,8 +249,8 @@ final class MemoryBudgetTests {
         #expect(ledger.held == 796 * Self.mega)
         wait(2, 700)
         wait(40, 32, owner: 5)
-        #expect(free(10) == tickets(40) && free(20).isEmpty && free(40).isEmpty)
-        #expect(free(1) == tickets(2))
+        #expect(free(10) == works(40) && free(20).isEmpty && free(40).isEmpty)
+        #expect(free(1) == works(2))
         #expect(free(2).isEmpty && free(30).isEmpty && ledger.held == 0)
     }
 
@@ -265,7 +265,7 @@ final class MemoryBudgetTests {
         }
         #expect(!take(1000, 4, owner: 9))
         wait(1000, 4, owner: 9)
-        #expect(free(11) == tickets(1000))
+        #expect(free(11) == works(1000))
     }
 
     /// What is kept serves those who come while there is nothing else.
@@ -295,8 +295,8 @@ final class MemoryBudgetTests {
         wait(3, 4)
         #expect(take(100, 32, owner: 2) && !take(101, 4, owner: 2) && !take(200, 33, owner: 3))
         wait(200, 32, owner: 3)
-        #expect(serve() == tickets(200))
-        #expect(free(1) == tickets(2))
+        #expect(serve() == works(200))
+        #expect(free(1) == works(2))
     }
 
     /// Who needs all that is everybody's keeps nobody from what is kept: neither while it waits, even passed
@@ -304,11 +304,11 @@ final class MemoryBudgetTests {
     @Test func whatIsKeptIsGivenBesideOneThatNeedsEverything() {
         limit(800, width: 4, keptForOwners: 8)
         #expect(take(1, 4, owner: 2))
-        ledger.wait(ticket(2), for: .everything, level: 0, owner: 1)
+        ledger.wait(work(2), for: .everything, level: 0, owner: 1)
         passOften(from: 10, 4, owner: 2)
         #expect(!take(10, 4, owner: 2))
         #expect(take(3, 30, owner: 3))
-        #expect(free(1) == tickets(2))
+        #expect(free(1) == works(2))
         #expect(ledger.held == 730 * Self.mega)
         // An owner more, and nobody for whom it is not kept.
         #expect(take(4, 31, owner: 4) && !take(5, 4, owner: 4) && !take(6, 4, owner: 1))
@@ -316,7 +316,7 @@ final class MemoryBudgetTests {
         // Its header says what it needs: all that is everybody's, or too much for any.
         #expect(take(2, 700) && ledger.exceeds(700 * Self.mega + 1))
         wait(5, 4, owner: 4)
-        #expect(free(4) == tickets(5))
+        #expect(free(4) == works(5))
         #expect(free(2).isEmpty && free(3).isEmpty && free(5).isEmpty && ledger.held == 0)
     }
 
@@ -324,11 +324,11 @@ final class MemoryBudgetTests {
     @Test func onlyOneNeedsEverythingAtOnce() {
         limit(800, width: 4, keptForOwners: 8)
         #expect(takeEverything(1) && !takeEverything(2, owner: 2))
-        ledger.wait(ticket(2), for: .everything, level: 0, owner: 2)
+        ledger.wait(work(2), for: .everything, level: 0, owner: 2)
         #expect(take(3, 32, owner: 3))
         // Not the end of one in the kept part: what is everybody's must be free.
         #expect(free(3).isEmpty && take(4, 4, owner: 4))
-        #expect(free(1) == tickets(2))
-        #expect(ledger.holds(ticket(4)) && ledger.held == 704 * Self.mega)
+        #expect(free(1) == works(2))
+        #expect(ledger.holds(work(4)) && ledger.held == 704 * Self.mega)
     }
 }

@@ -38,7 +38,7 @@ struct WaitingBatchesTests {
                     key += 1
                     batches[key] = Board.Waiting(
                         id: "\(key)",
-                        level: Level(.normal, .default), images: 1, uid: owner,
+                        level: Level(.normal, .default), images: 1, owner: owner,
                         priority: .normal, received: "", counts: Status.Counts(new: 1),
                         outputBytes: 0, control: control)
                 }

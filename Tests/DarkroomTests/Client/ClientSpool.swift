@@ -74,7 +74,7 @@ final class ClientSpool: Sendable {
         warned: Int? = nil, of total: Int,
         rate: Double? = nil, left: Double? = nil, waiting: Status.Waiting? = nil
     ) -> BatchProgress {
-        var batch = BatchProgress(olderAnswer: status(id, state, started: 300))
+        var batch = BatchProgress(toldBy: status(id, state, started: 300))
         batch.counts.total = total
         batch.counts.filtered = done
         batch.counts.failed = failed

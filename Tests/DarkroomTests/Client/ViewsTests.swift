@@ -410,7 +410,7 @@ struct ViewsTests {
             #expect(!shown.isEmpty)
         }
         #expect(batch.counts.finished == .max)
-        #expect(BatchProgress(olderAnswer: status).outputBytes == .max)
+        #expect(BatchProgress(toldBy: status).outputBytes == .max)
         let details = try spool.details(of: "huge", .all)
         #expect(try !details.lines(on: .pipe).isEmpty)
     }

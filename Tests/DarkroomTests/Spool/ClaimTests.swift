@@ -213,7 +213,7 @@ import Testing
         #expect(truncate(inbox.path + "/a.json", 1 << 40) == 0)
         let small = Examination(
             limits: ManifestLimits(bytes: 100), defaultFilters: [], settle: 0)
-        let reading = try small.read("a.json", .json, in: inbox)
+        let reading = try small.read(OpenManifest("a.json", .json, in: inbox))
         #expect(reading.bytes == nil)
         #expect(reading.byteCount == 1 << 40)
         #expect(reading.sha256 == nil)

@@ -42,14 +42,14 @@ final class CrashRecordsTests: FolderSuite {
         let start = slot * CrashRecord.length
         changed.replaceSubrange(
             start..<start + CrashRecord.markLength,
-            with: CrashRecord.padded(mark, to: CrashRecord.markLength))
+            with: CrashRecord.padded(mark.utf8, to: CrashRecord.markLength))
         try write(changed)
     }
 
-    private func left(
+    private func crash(
         _ image: Int, _ cause: CrashCause, number: Int = 1
-    ) -> CrashRecords.Left {
-        CrashRecords.Left(image: image, number: number, cause: cause)
+    ) -> CrashRecords.Crash {
+        CrashRecords.Crash(image: image, number: number, cause: cause)
     }
 
     @Test func leavesNothingWhereAllHasEnded() throws {
@@ -57,15 +57,15 @@ final class CrashRecordsTests: FolderSuite {
         for image in 0..<3 {
             #expect(try attempts.record(batch: "x", image: image, before: 0) { $0 } == 1)
         }
-        #expect(try open().left(of: "x").isEmpty)
+        #expect(try open().crashes(of: "x").isEmpty)
     }
 
     @Test func whatWasRunningWasKilled() throws {
         try die(with: [("x", 4, 0), ("y", 0, 2), ("x", 1, 1)])
         let attempts = try open()
-        #expect(attempts.left(of: "x") == [left(4, .killed), left(1, .killed, number: 2)])
-        #expect(attempts.left(of: "y") == [left(0, .killed, number: 3)])
-        #expect(attempts.left(of: "z").isEmpty)
+        #expect(attempts.crashes(of: "x") == [crash(4, .killed), crash(1, .killed, number: 2)])
+        #expect(attempts.crashes(of: "y") == [crash(0, .killed, number: 3)])
+        #expect(attempts.crashes(of: "z").isEmpty)
     }
 
     @Test(arguments: CrashCause.signals + ["watchdog"])
@@ -73,7 +73,7 @@ final class CrashRecordsTests: FolderSuite {
         try die(with: [("x", 0, 0), ("x", 1, 0)])
         try mark(2, text)
         let cause = try #require(CrashCause(rawValue: text))
-        #expect(try open().left(of: "x") == [left(0, .killed), left(1, cause)])
+        #expect(try open().crashes(of: "x") == [crash(0, .killed), crash(1, cause)])
     }
 
     /// They stay until their batch's journal has them, whatever dies before that.
@@ -81,16 +81,16 @@ final class CrashRecordsTests: FolderSuite {
         try die(with: [("x", 0, 0), ("y", 1, 0)])
         for _ in 0..<3 {
             let attempts = try open(kills: ["/g": 7])
-            #expect(attempts.left(of: "x") == [left(0, .killed)])
+            #expect(attempts.crashes(of: "x") == [crash(0, .killed)])
             // Others do not write over them.
             #expect(try attempts.record(batch: "z", image: 0, before: 0) { $0 } == 3)
         }
         let attempts = try open(kills: ["/g": 8])
-        attempts.settle("x")
-        #expect(attempts.left(of: "x").isEmpty)
-        #expect(try open(kills: ["/g": 9]).left(of: "y") == [left(1, .killed)])
-        try open().settle(allBut: ["x"])
-        #expect(try open().left(of: "y").isEmpty)
+        attempts.clearCrashes(of: "x")
+        #expect(attempts.crashes(of: "x").isEmpty)
+        #expect(try open(kills: ["/g": 9]).crashes(of: "y") == [crash(1, .killed)])
+        try open().clearCrashes(exceptOf: ["x"])
+        #expect(try open().crashes(of: "y").isEmpty)
     }
 
     @Test(arguments: [
@@ -102,25 +102,25 @@ final class CrashRecordsTests: FolderSuite {
     func seesWhoRanOutOfMemory(kills: [String: Int], cause: CrashCause) throws {
         try write(ProcessRecord(boot: "b1", outOfMemoryKills: ["/a/b": 2, "/a": 3]).bytes)
         try die(with: [("x", 0, 0)], kills: ["/a/b": 2, "/a": 3])
-        #expect(try open(kills: kills).left(of: "x") == [left(0, cause)])
+        #expect(try open(kills: kills).crashes(of: "x") == [crash(0, cause)])
         // It is decided, whatever happens later.
-        #expect(try open(kills: ["/a/b": 99]).left(of: "x") == [left(0, cause)])
+        #expect(try open(kills: ["/a/b": 99]).crashes(of: "x") == [crash(0, cause)])
     }
 
     /// Which of several it was is not known: the second time it is nobody's.
     @Test func blamesAWantOfMemoryAgainOnlyOnWhoWasAlone() throws {
         try die(with: [("x", 0, 0), ("x", 1, 1), ("x", 2, 3)])
         #expect(
-            try outOfMemory().left(of: "x") == [
-                left(0, .outOfMemory), left(1, .killed, number: 2), left(2, .killed, number: 4),
+            try outOfMemory().crashes(of: "x") == [
+                crash(0, .outOfMemory), crash(1, .killed, number: 2), crash(2, .killed, number: 4),
             ])
-        try open().settle("x")
+        try open().clearCrashes(of: "x")
         // What an earlier process left was not at work.
         try die(with: [("x", 0, 0), ("x", 1, 1)])
         try mark(1, "killed")
         #expect(
-            try outOfMemory().left(of: "x") == [
-                left(0, .killed), left(1, .outOfMemory, number: 2),
+            try outOfMemory().crashes(of: "x") == [
+                crash(0, .killed), crash(1, .outOfMemory, number: 2),
             ])
     }
 
@@ -128,12 +128,12 @@ final class CrashRecordsTests: FolderSuite {
     @Test func aRunBlamesAWantOfMemoryOnlyOnWhoWasAlone() throws {
         try die(with: [("x", 0, 0), ("x", 1, 1)])
         #expect(
-            try outOfMemory(of: .run).left(of: "x") == [
-                left(0, .killed), left(1, .killed, number: 2),
+            try outOfMemory(of: .run).crashes(of: "x") == [
+                crash(0, .killed), crash(1, .killed, number: 2),
             ])
-        try open().settle("x")
+        try open().clearCrashes(of: "x")
         try die(with: [("x", 0, 0)])
-        #expect(try outOfMemory(of: .run).left(of: "x") == [left(0, .outOfMemory)])
+        #expect(try outOfMemory(of: .run).crashes(of: "x") == [crash(0, .outOfMemory)])
     }
 
     /// The next process, where the kernel has killed for want of memory.
@@ -146,14 +146,14 @@ final class CrashRecordsTests: FolderSuite {
     @Test func doesNotCountAfterAnotherBoot() throws {
         try die(with: [("x", 0, 0)])
         try mark(1, "SIGSEGV")
-        #expect(try open(boot: "b2").left(of: "x").isEmpty)
-        #expect(try open(boot: "b1").left(of: "x").isEmpty)
+        #expect(try open(boot: "b2").crashes(of: "x").isEmpty)
+        #expect(try open(boot: "b1").crashes(of: "x").isEmpty)
     }
 
     /// A kernel that hides its id.
     @Test func countsWhereNoBootIsKnown() throws {
         try die(with: [("x", 0, 0)], boot: "")
-        #expect(try open(boot: "").left(of: "x") == [left(0, .killed)])
+        #expect(try open(boot: "").crashes(of: "x") == [crash(0, .killed)])
     }
 
     @Test func endsInGoodOrder() throws {
@@ -164,13 +164,13 @@ final class CrashRecordsTests: FolderSuite {
             return Result { try bytes() }
         }.get()
         try write(running)
-        #expect(try open().left(of: "x").isEmpty)
+        #expect(try open().crashes(of: "x").isEmpty)
     }
 
     @Test func findsRoomForAsManyAsThereAre() throws {
         let pictures = (0..<100).map { (batch: "x", image: $0, before: 0) }
         try die(with: pictures)
-        #expect(try open().left(of: "x").map(\.image) == Array(0..<100))
+        #expect(try open().crashes(of: "x").map(\.image) == Array(0..<100))
     }
 
     // MARK: Files that are not as they should be
@@ -181,7 +181,7 @@ final class CrashRecordsTests: FolderSuite {
         for length in stride(from: 0, to: 3 * CrashRecord.length, by: 37) {
             try write(Array(whole[..<length]))
             let count = max(0, length / CrashRecord.length - 1)
-            #expect(try open().left(of: "x").count == count)
+            #expect(try open().crashes(of: "x").count == count)
         }
     }
 
@@ -191,7 +191,7 @@ final class CrashRecordsTests: FolderSuite {
             let garbage = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
             try write(garbage)
             let attempts = try open()
-            #expect(attempts.left(of: "x").isEmpty)
+            #expect(attempts.crashes(of: "x").isEmpty)
             #expect(try attempts.record(batch: "x", image: 0, before: 0) { $0 } == 1)
         }
     }
@@ -205,7 +205,7 @@ final class CrashRecordsTests: FolderSuite {
                 var changed = whole
                 changed[place] = value
                 try write(changed)
-                #expect(try open().left(of: "x").count <= 1)
+                #expect(try open().crashes(of: "x").count <= 1)
             }
         }
     }

@@ -21,7 +21,7 @@ final class ExactManifestsTests: SpoolSuite {
         let folders = try spool.makeBatch("x")
         let name = BatchFile.manifest(format)
         try folders.active().write(bytes(text), to: name, durably: false)
-        let reading = try examination.read(name, format, in: folders.active())
+        let reading = try examination.read(OpenManifest(name, format, in: folders.active()))
         let claimed = ClaimedManifest(
             folders: folders, name: "x.\(format.rawValue)", format: format,
             received: Clock.timestamp, reading: reading, uid: geteuid())

@@ -298,7 +298,8 @@ final class OriginalsFolderTests: SpoolSuite {
                     == "its folder contains \(original.hiddenName.text), which is another file")
             return
         }
-        guard case .removed(isLast: true) = removal else { throw Unexpected() }
+        guard case .done(let information) = removal else { throw Unexpected() }
+        #expect(information.st_nlink == 1)
         #expect(names("\(hot)/sub") == [former.hiddenName.text])
     }
 

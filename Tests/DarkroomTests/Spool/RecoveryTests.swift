@@ -236,7 +236,8 @@ import Testing
         let small = recovery(bytes: 10)
         let place = try submit("y.json", hasFolder: hasFolder)
         if isAnswered {
-            let reading = try small.examination.read(place, .json, in: folders.active())
+            let reading = try small.examination.read(
+                OpenManifest(place, .json, in: folders.active()))
             _ = try Receipt.issue(for: claimed(as: "y.json", reading), durably: true)
         }
         switch try small.recover("x") {
@@ -320,7 +321,8 @@ import Testing
     @Test func aRejectionHasItsManifestFromTheFirstMoment() throws {
         let text = Array(#"{"imagse": []}"#.utf8)
         try leaveClaim(#"{"imagse": []}"#)
-        let reading = try recovery.examination.read("manifest.json", .json, in: folders.active())
+        let reading = try recovery.examination.read(
+            OpenManifest("manifest.json", .json, in: folders.active()))
         let claimed = claimed(as: "x.json", reading)
         // Whoever issues it again, because the disk was full, does so from what is there.
         for _ in 0..<2 {
@@ -550,7 +552,7 @@ import Testing
 
     @Test func journalsCrashesOnce() throws {
         // As a process leaves it that was killed while it filtered image 1.
-        let running = try self.spool.attempts.record(batch: "x", image: 1, before: 0) { _ in
+        let running = try self.spool.crashRecords.record(batch: "x", image: 1, before: 0) { _ in
             Result { try self.spool.root.read("attempts") }
         }.get()
         let other = try ScratchDirectory()
@@ -572,7 +574,7 @@ import Testing
             #expect(prepared.status.counts.new == 2)
         }
         #expect(try ItemJournal.read(in: folders.active()) == [line, line])
-        #expect(spool.attempts.left(of: "x").isEmpty)
+        #expect(spool.crashRecords.crashes(of: "x").isEmpty)
     }
 }
 

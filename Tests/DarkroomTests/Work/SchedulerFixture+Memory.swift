@@ -9,7 +9,7 @@ import Testing
 extension SchedulerFixture {
     static let mega = 1 << 20
     /// Whoever has the memory that others wait for.
-    static let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
+    static let occupant = Work.filter(99, image: 0)
 
     /// - Parameters:
     ///   - megabytes: what there is, an eighth of which is kept for idle owners.

@@ -239,7 +239,7 @@ struct SchedulerVariantTests {
     @Test func oneThatFindsNoMemoryGoesWithTheOneThatHasIt() throws {
         let fixture = try Self.fixture()
         try Self.ready(fixture, Self.manifest())
-        let occupants = [0, 1].map { MemoryBudget.Ticket(batch: 99, image: $0) }
+        let occupants = [0, 1].map { Work.filter(99, image: $0) }
         fixture.board { board in
             let places = FilterSlots(width: 2, keptForBatches: 0, keptForOwners: 0)
             _ = board.pool.memory.setLimits(bytes: 128 * SchedulerFixture.mega, places: places)
@@ -252,7 +252,7 @@ struct SchedulerVariantTests {
         fixture.board { board in
             board.filterNotBegun(1, 0)
             board.pool.giveBackMemory(occupants[0])
-            #expect(board.pool.memory.holds(MemoryBudget.Ticket(batch: 1, image: 0)))
+            #expect(board.pool.memory.holds(.filter(1, image: 0)))
             board.filterNotBegun(1, 1)
             #expect(board.pool.memory.waitingCount == 0)
         }
