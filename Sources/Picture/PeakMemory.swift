@@ -28,7 +28,7 @@ package struct PeakMemory {
 
         /// The facts that a reader has found in the header.
         package init(_ reader: any PictureReader) {
-            self.init(reader.needs, reader.layout)
+            self.init(reader.facts.needs, reader.layout)
             let size = reader.storedSize
             storedSize = ResizePlan.Size(width: size.width, height: size.height)
             divisor = reader.divisor

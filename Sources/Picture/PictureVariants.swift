@@ -90,8 +90,8 @@ package struct PictureVariants {
         }
     }
 
-    /// The results by the factor by which their picture is reduced when it is decoded, the smallest factor first. Inks are
-    /// read for each colour space by themselves.
+    /// The results by the factor by which their picture is reduced when it is decoded, the smallest factor first. CMYK is
+    /// read for each colour space by itself.
     private func sizes(
         of input: PictureInput, without others: [Int]
     ) throws(PictureError) -> [(divisor: Int, members: [Int])] {
@@ -108,7 +108,7 @@ package struct PictureVariants {
                 return divisors.min() ?? 1
             })
         let profiles: [OutputProfile?] =
-            reader.hasInks && !hasOneProfile ? OutputProfile.allCases : [nil]
+            reader.facts.isCMYK && !hasOneProfile ? OutputProfile.allCases : [nil]
         return Set(divisors).sorted().flatMap { divisor in
             profiles.map { profile in
                 let members = all.filter { member in

@@ -7,6 +7,7 @@ final class CallerRows: PictureReader {
         throws(PictureError) -> Void
 
     let layout: PixelLayout
+    let facts: PictureFacts
     private let fill: Fill
     private let name: String
     private let checkpoint: () -> Bool
@@ -50,7 +51,10 @@ final class CallerRows: PictureReader {
         self.name = name
         self.checkpoint = checkpoint
         self.fill = fill
-        buffer = try FilterBuffer(count: layout.bytesPerRow * layout.rowsPerBand)
+        let bytes = layout.bytesPerRow * layout.rowsPerBand
+        facts = PictureFacts(
+            .png, layout, ReaderNeeds(rowsPerBand: layout.rowsPerBand, bytes: bytes))
+        buffer = try FilterBuffer(count: bytes)
     }
 
     func nextBand() throws(PictureError) -> Band? {
@@ -75,17 +79,8 @@ final class CallerRows: PictureReader {
         try fill(&samples, rows)
     }
 
-    let colour = PictureColour()
-    let orientation = Orientation.topLeft
-    let exif: [UInt8]? = nil
     let warnings: [String] = []
-    var format: InputFormat { metadata.format }
     let metadata = SourceMetadata(format: .png)
-    let heldBytes = 0
-    var needs: ReaderNeeds {
-        ReaderNeeds(
-            rowsPerBand: layout.rowsPerBand, bytes: layout.rowsPerBand * layout.bytesPerRow)
-    }
     /// The rows are requested on the caller's thread.
     let canBeReadAhead = false
 }
