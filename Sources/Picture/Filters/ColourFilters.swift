@@ -172,9 +172,3 @@ final class SampleTable {
             : samples.load(fromByteOffset: 2 * sample, as: UInt16.self)
     }
 }
-
-extension PixelLayout {
-    var isGray: Bool { channels < 3 }
-    /// The largest sample.
-    var fullScale: Double { depth == 8 ? 255 : 65535 }
-}

@@ -80,10 +80,6 @@ enum FlattenFilter {
     }
 }
 
-extension Colour {
-    var isGray: Bool { red == green && green == blue }
-}
-
 extension Stage {
     /// The same pixels with more channels: gray as RGB, and new alpha as opaque.
     func expanded(toChannels channels: Int) throws(PictureError) -> any Stage {
