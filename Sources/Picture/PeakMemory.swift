@@ -168,7 +168,7 @@ package struct PeakMemory {
     ) throws(PictureError) {
         try addReader(source)
         let turns = steps.autoOrient ? source.orientation.filters : []
-        for filter in turns + source.reduced(steps.autoOrient).known(to: steps.filters) {
+        for filter in turns + source.reduced(steps.autoOrient).passed(to: steps.filters) {
             try add(filter, other)
         }
     }

@@ -182,7 +182,7 @@ package struct PictureVariants {
         let filters = jobs[member].steps.filters
         // If there are common ones, the first of them knows how the picture was reduced.
         guard trunk.filters.isEmpty else { return Array(filters.dropFirst(trunk.filters.count)) }
-        return trunk.reduction(of: reader, divisor: reader.divisor).known(to: filters)
+        return trunk.reduction(of: reader, divisor: reader.divisor).passed(to: filters)
     }
 
     /// The memory for all results together.
@@ -233,7 +233,7 @@ extension PictureVariants {
             let reduction = job.steps.reduction(of: reader, divisor: sizes[lanes[number]].divisor)
             return VariantRun(
                 number: number, layout: source.layouts[lanes[number]], job: job, turns: turns,
-                filters: reduction.known(to: job.steps.filters), reader: own,
+                filters: reduction.passed(to: job.steps.filters), reader: own,
                 conversion: (own as? ConvertedReader)?.conversion, common: [],
                 commonBytes: reader.heldBytes, tee: tee)
         }

@@ -96,27 +96,15 @@ package enum Filter: Sendable, Equatable {
     package struct Overlay: Sendable, Equatable {
         /// The other image's name.
         package var from: String
-        package var gravity: Gravity
+        package var gravity = Gravity.center
         /// Pixels from the position of `gravity`: to the left for an eastern position, else to the right.
-        package var x: Int
+        package var x = 0
         /// Pixels up for a southern position, else down.
-        package var y: Int
+        package var y = 0
         /// The factor for the other image's alpha.
-        package var opacity: Double
+        package var opacity = 1.0
         /// The width to which the other image is scaled, as a share of the picture's width; nil to keep its size.
         package var scale: Double?
-
-        package init(
-            from: String, gravity: Gravity = .center, x: Int = 0, y: Int = 0,
-            opacity: Double = 1, scale: Double? = nil
-        ) {
-            self.from = from
-            self.gravity = gravity
-            self.x = x
-            self.y = y
-            self.opacity = opacity
-            self.scale = scale
-        }
     }
 
     /// The parameters of `pad`.

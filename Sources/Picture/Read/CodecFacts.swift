@@ -52,7 +52,7 @@ struct CodecFacts {
                 meanings["CICP"] = .colour(.codePoints)
             }
         }
-        colour.heed(exif: exif)
+        colour.noteColourSpace(ofExif: exif)
         if header.orientation == 0 {
             let (found, remark) = ExifOrientation.read(exif)
             orientation = found

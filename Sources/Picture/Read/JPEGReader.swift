@@ -37,7 +37,6 @@ package final class JPEGReader: PictureReader {
     /// Remarks that are not from libjpeg.
     private var remarks: [String] = []
     private var nextRow = 0
-    private var isAbsorbed: Bool
     private var isFinished = false
 
     /// Reads everything before the pixels.
@@ -57,9 +56,8 @@ package final class JPEGReader: PictureReader {
         let (width, height) = (Int(raw.width), Int(raw.height))
         try limits.check(width: width, height: height, place: "\(name): reading the header")
         isProgressive = raw.is_whole != 0
-        let heldBytes = isProgressive ? Int(raw.whole_bytes) : 0
         try limits.check(
-            held: heldBytes, width: width, height: height,
+            held: file.heldBytes, width: width, height: height,
             place: "\(name): reading a progressive picture")
         let exif = Exif.firstUsable(try file.calls.exifs())
         let (orientation, remark) = ExifOrientation.read(exif)
@@ -79,7 +77,7 @@ package final class JPEGReader: PictureReader {
             }
         }
         if isCMYK { colour = colour.stating(ofCMYK: input.profile) }
-        colour.heed(exif: exif)
+        colour.noteColourSpace(ofExif: exif)
         cmyk = isCMYK ? CMYKSource(profile: cmykProfile, input) : nil
         let divisor = input.divisor(width, height, orientation)
         let channels = isCMYK ? 3 : Int(raw.channels)
@@ -99,12 +97,11 @@ package final class JPEGReader: PictureReader {
         // A row of CMYK has a sample more for each pixel.
         let bytesPerRow = layout.bytesPerRow + (isCMYK ? layout.width : 0)
         buffer = try FilterBuffer(count: bytesPerRow * layout.rowsPerBand)
-        isAbsorbed = !isProgressive
         var facts = PictureFacts(.jpeg, layout, Self.needs(layout, divisor: divisor))
         facts.storedSize = (width, height)
         (facts.divisor, facts.canReduce) = (divisor, true)
         (facts.colour, facts.orientation, facts.exif) = (colour, orientation, exif)
-        (facts.isCMYK, facts.heldBytes) = (isCMYK, heldBytes)
+        (facts.isCMYK, facts.heldBytes) = (isCMYK, file.heldBytes)
         self.facts = facts
         self.file = file
         self.input = input
@@ -159,12 +156,8 @@ package final class JPEGReader: PictureReader {
             return nil
         }
         try input.checkIn()
-        while !isAbsorbed {
-            guard let goesOn = try file.absorb() else {
-                preconditionFailure("a picture that is read at one size is never in doubt")
-            }
-            isAbsorbed = !goesOn
-            try input.checkIn()
+        guard try file.absorb(input.checkIn) else {
+            preconditionFailure("a picture that is read at one size is never in doubt")
         }
         let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)
         nextRow = rows.upperBound
@@ -188,7 +181,6 @@ final class JPEGViews: TeeSource {
     private(set) var isDoubtful = false
     private let reader: JPEGReader
     private var given: [Int]
-    private var isAbsorbed: Bool
     private var isFinished = false
 
     /// nil if the picture is read at one size.
@@ -198,7 +190,6 @@ final class JPEGViews: TeeSource {
         layouts = reader.views.map(\.layout)
         rowsPerStep = reader.views.map(\.rowsPerStep)
         given = layouts.map { _ in 0 }
-        isAbsorbed = !reader.isProgressive
     }
 
     private func doubt() -> PictureError {
@@ -209,11 +200,7 @@ final class JPEGViews: TeeSource {
     func next(into memory: [UnsafeMutableRawPointer]) throws(PictureError) -> [Range<Int>]? {
         if isFinished { return nil }
         try reader.input.checkIn()
-        while !isAbsorbed {
-            guard let goesOn = try reader.file.absorb() else { throw doubt() }
-            isAbsorbed = !goesOn
-            try reader.input.checkIn()
-        }
+        guard try reader.file.absorb(reader.input.checkIn) else { throw doubt() }
         guard let counts = try reader.file.step(into: memory) else { throw doubt() }
         guard counts.contains(where: { $0 > 0 }) else {
             try reader.file.finish()

@@ -73,7 +73,7 @@ package final class PNGReader: PictureReader {
         let exif = try file.calls.exif()
         facts.exif = exif.flatMap { $0.count <= Exif.mostBytes ? $0 : nil }
         (facts.orientation, remark) = ExifOrientation.read(exif)
-        facts.colour.heed(exif: facts.exif)
+        facts.colour.noteColourSpace(ofExif: facts.exif)
         if !header.hasPalette { facts.storedDepth = header.depth }
         if header.isInterlaced { facts.heldBytes = layout.bytes }
         self.facts = facts
