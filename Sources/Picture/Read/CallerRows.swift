@@ -23,8 +23,7 @@ final class CallerRows: PictureReader {
     static func lend<Result>(
         _ layout: PixelLayout, name: String, limits: PictureLimits,
         checkpoint: @escaping () -> Bool,
-        fill: (_ samples: inout MutableSpan<UInt8>, _ rows: Range<Int>) throws(PictureError) ->
-            Void,
+        fill: Fill,
         to body: (CallerRows) throws(PictureError) -> Result
     ) throws(PictureError) -> Result {
         // The check that nothing keeps `fill` has the length of this file's path in it, whatever prefix is mapped. Without
