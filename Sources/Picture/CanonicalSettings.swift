@@ -114,7 +114,6 @@ extension JSONWriter {
     }
 
     fileprivate mutating func add(_ key: StaticString, _ colour: Colour) {
-        add(
-            key, Hexadecimal.text(of: [colour.red, colour.green, colour.blue, colour.alpha]))
+        add(key, colour.digits)
     }
 }

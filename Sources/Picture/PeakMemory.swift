@@ -28,7 +28,7 @@ package struct PeakMemory {
 
         /// The facts that a reader has found in the header.
         package init(_ reader: any PictureReader) {
-            self.init(reader.needs, reader.layout)
+            self.init(reader.facts.needs, reader.layout)
             let size = reader.storedSize
             storedSize = ResizePlan.Size(width: size.width, height: size.height)
             divisor = reader.divisor
@@ -168,7 +168,7 @@ package struct PeakMemory {
     ) throws(PictureError) {
         try addReader(source)
         let turns = steps.autoOrient ? source.orientation.filters : []
-        for filter in turns + source.reduced(steps.autoOrient).known(to: steps.filters) {
+        for filter in turns + source.reduced(steps.autoOrient).passed(to: steps.filters) {
             try add(filter, other)
         }
     }
@@ -237,9 +237,7 @@ package struct PeakMemory {
         let other = try scaled(source.layout, for: overlay)
         let isGray = other.channels <= 2 && input.channels <= 2
         layout.channels = (isGray ? 1 : 3) + (input.hasAlpha ? 1 : 0)
-        let corner = overlay.corner(of: other, on: input)
-        let columns = (corner.x..<corner.x + other.width).clamped(to: 0..<input.width)
-        let rows = (corner.y..<corner.y + other.height).clamped(to: 0..<input.height)
+        let (columns, rows) = overlay.covered(by: other, of: input)
         let isKnown = mostPixels == nil
         // If not, which part is visible depends on the remaining part of the picture.
         let seen = PixelLayout(

@@ -78,7 +78,7 @@ extension PictureConversion {
         if let preview {
             preview.colour = input.colour
             // The file of the result keeps the orientation of its source.
-            if metadata.keepsOrientation, !steps.autoOrient, encoder.heedsExif {
+            if metadata.keepsOrientation, !steps.autoOrient, encoder.usesExifOrientation {
                 preview.orientation = reader.orientation
             }
         }
@@ -105,7 +105,7 @@ extension PictureConversion {
     ) throws(PictureError) -> (ResultMetadata, SourcePackets?) {
         let encoder = steps.options.format.encoder
         var choice = steps.options.metadata
-        let isUpright = steps.autoOrient || !encoder.heedsExif
+        let isUpright = steps.autoOrient || !encoder.usesExifOrientation
         if choice.copiesExif {
             // Of Exif that cannot be examined, nobody knows what it shows.
             let block = reader.exif.flatMap(ExifBlock.init)
@@ -143,7 +143,7 @@ extension PictureConversion {
             metadata["orientation"] =
                 steps.autoOrient
                 ? "converted"
-                : kept.keepsOrientation && format.encoder.heedsExif ? "kept" : "dropped"
+                : kept.keepsOrientation && format.encoder.usesExifOrientation ? "kept" : "dropped"
         }
         if filtered.palette != nil {
             for chunk in ["PLTE", "tRNS"] where metadata[chunk] == "converted" {
@@ -172,7 +172,7 @@ extension PictureConversion {
         guard steps.options.profile == .keep, source.colour.saysSpace, !written.hasRefusedProfile
         else { return nil }
         var said = written.input.colour.only(written.picture.items)
-        said.heed(exif: written.metadata.exif)
+        said.noteColourSpace(ofExif: written.metadata.exif)
         let hasSameProfile = said.profile != nil && said.profile == source.colour.profile
         if hasSameProfile, source.colour.codePoints == nil { return nil }
         let result = StatedColour(colour: said, isGray: written.filtered.layout.isGray)

@@ -34,11 +34,11 @@ package struct PictureHeader: Sendable, Equatable {
             of: PictureDecoder.Input(.file(file), name: name, limits: limits, page: page))
         self.kind = kind
         layout = reader.layout
-        storedDepth = reader.storedDepth
+        storedDepth = reader.facts.storedDepth
         orientation = reader.orientation
         heldBytes = reader.heldBytes
-        canReduce = reader.canReduce
-        heldBytesIfReduced = reader.heldBytesIfReduced
+        canReduce = reader.facts.canReduce
+        heldBytesIfReduced = reader.facts.heldBytesIfReduced ?? reader.heldBytes
         profileBytes = reader.colour.profile?.bytes.count ?? 0
     }
 

@@ -96,14 +96,14 @@ package final class PicturePreview {
     package func difference(
         from other: PicturePreview
     ) throws(PictureError) -> PicturePreview? {
-        guard let picture, let otherPicture = other.picture, var layout,
+        guard let picture, let otherPicture = other.picture, let ownLayout = self.layout,
             let otherLayout = other.layout, let samples, let otherSamples = other.samples,
             picture.width == otherPicture.width, picture.height == otherPicture.height
         else { return nil }
-        layout.channels = max(layout.channels, otherLayout.channels)
+        let layout = ownLayout.with(channels: max(ownLayout.channels, otherLayout.channels))
         let result = try FilterBuffer<UInt8>(count: layout.bytes)
-        let own = try samples.repeated(for: layout)
-        let others = try otherSamples.repeated(for: layout)
+        let own = try HeldRows(ownLayout, [samples]).held(channels: layout.channels)
+        let others = try HeldRows(otherLayout, [otherSamples]).held(channels: layout.channels)
         let (first, second, target) = (own.start, others.start, result.start)
         for index in 0..<layout.bytes {
             let (a, b) = (Int16(first[index]), Int16(second[index]))
@@ -119,9 +119,9 @@ package final class PicturePreview {
     /// The file of the copy of a result, a JPEG; nil if there is no copy. It says how a viewer turns it, as the result
     /// does.
     package func file() throws(PictureError) -> [UInt8]? {
-        guard let layout, let samples else { return nil }
+        guard let rows = try rows() else { return nil }
         return try encoded(
-            HeldRows(layout, [inSRGB(samples)]), name: "the small copy of the result",
+            rows, name: "the small copy of the result",
             exif: orientation == .topLeft ? nil : Exif.stating(orientation))
     }
 
@@ -133,16 +133,10 @@ package final class PicturePreview {
     package func encoded(
         above difference: PicturePreview? = nil, orientation: Orientation = .topLeft
     ) throws(PictureError) -> EncodedPreview? {
-        guard var layout, let picture, let samples else { return nil }
-        let upper = try inSRGB(samples).turned(orientation, layout)
-        if orientation.isTransposed { swap(&layout.width, &layout.height) }
-        var rows = HeldRows(layout, [upper])
-        if let difference, var below = difference.layout,
-            let lower = try difference.samples?.turned(orientation, below)
-        {
-            if orientation.isTransposed { swap(&below.width, &below.height) }
-            rows = try layout.pair(upper, above: lower, below)
-        }
+        guard let picture, let upper = try self.rows(orientation) else { return nil }
+        let layout = upper.layout
+        var rows = upper
+        if let lower = try difference?.rows(orientation) { rows = try upper.paired(with: lower) }
         let stored = storedSize ?? (picture.width, picture.height)
         let (width, height) =
             orientation.isTransposed ? (stored.height, stored.width) : (stored.width, stored.height)
@@ -155,7 +149,7 @@ package final class PicturePreview {
     }
 
     private func encoded(
-        _ rows: HeldRows, name: String, exif: [UInt8]?
+        _ rows: any Stage, name: String, exif: [UInt8]?
     ) throws(PictureError) -> [UInt8] {
         guard let layout, let picture else { return [] }
         let isReduced = layout.width < picture.width || layout.height < picture.height
@@ -168,10 +162,25 @@ package final class PicturePreview {
             quality: isReduced ? 75 : 92, hasFullChroma: !isReduced)
     }
 
-    private func inSRGB(_ samples: FilterBuffer<UInt8>) throws(PictureError) -> FilterBuffer<UInt8>
-    {
-        guard let table = colour.gammaTable else { return samples }
-        return try samples.mapped(table)
+    /// The rows of the copy, with samples of sRGB if the picture only states its gamma; nil if there is no copy.
+    ///
+    /// - Parameter orientation: how a viewer turns them. They are turned.
+    private func rows(
+        _ orientation: Orientation = .topLeft
+    ) throws(PictureError) -> (any Stage)? {
+        guard let layout, let samples else { return nil }
+        // A later stage may change its rows in place, and the samples must stay.
+        var rows: any Stage = try CopyingStage(HeldRows(layout, [samples]), layout: layout) {
+            $1.copyMemory(from: $0, byteCount: layout.bytesPerRow)
+        }
+        if let gammaTable = colour.gammaTable {
+            let table = try SampleTable(depth: 8) {
+                $0.copyMemory(from: gammaTable, byteCount: gammaTable.count)
+            }
+            rows = ColourFilters.mapped(.colour, by: table, rows)
+        }
+        return try FilterStage.chain(
+            orientation.filters, upstream: rows, context: StageContext(limits: PictureLimits()))
     }
 }
 
@@ -208,16 +217,14 @@ extension PictureColour {
     }
 }
 
-extension PixelLayout {
-    /// The rows of two previews of this size, gray or RGB each, see `PreviewPair`.
-    fileprivate func pair(
-        _ upper: FilterBuffer<UInt8>, above lower: FilterBuffer<UInt8>, _ other: PixelLayout
-    ) throws(PictureError) -> HeldRows {
-        precondition(other.width == width && other.height == height)
-        let layout = with(channels: max(channels, other.channels))
-        let first = try upper.repeated(for: layout)
-        let second = try lower.repeated(for: layout)
-        let pair = PreviewPair(rows: height)
+extension Stage {
+    /// Two previews of one size, gray or RGB each, in one picture, see `PreviewPair`.
+    fileprivate func paired(with lower: any Stage) throws(PictureError) -> any Stage {
+        precondition(lower.layout.width == layout.width && lower.layout.height == layout.height)
+        let layout = layout.with(channels: max(layout.channels, lower.layout.channels))
+        let first = try held(channels: layout.channels)
+        let second = try lower.held(channels: layout.channels)
+        let pair = PreviewPair(rows: layout.height)
         let bytes = layout.bytesPerRow
         let gap = try FilterBuffer<UInt8>(count: pair.gap * bytes)
         for row in 0..<pair.gap {
@@ -227,44 +234,12 @@ extension PixelLayout {
         }
         return HeldRows(layout.with(height: pair.height), [first, gap, second])
     }
-}
 
-extension FilterBuffer<UInt8> {
-    /// The samples of a gray or RGB picture with the channels of `layout`. A gray sample stands for all of them.
-    fileprivate func repeated(for layout: PixelLayout) throws(PictureError) -> FilterBuffer {
-        if count == layout.bytes { return self }
-        precondition(count * layout.channels == layout.bytes)
-        let result = try FilterBuffer(count: layout.bytes)
-        for index in 0..<count {
-            for channel in 0..<layout.channels {
-                result.start[index * layout.channels + channel] = start[index]
-            }
-        }
-        return result
-    }
-
-    /// The samples of a picture in the order of the upright one.
-    fileprivate func turned(
-        _ orientation: Orientation, _ layout: PixelLayout
-    ) throws(PictureError) -> FilterBuffer {
-        if orientation == .topLeft { return self }
-        let (width, height, channels) = (layout.width, layout.height, layout.channels)
-        let upright = orientation.isTransposed ? height : width
-        let result = try FilterBuffer(count: count)
-        for row in 0..<height {
-            for column in 0..<width {
-                let (x, y) = orientation.upright(column, row, ofWidth: width, height: height)
-                result.at((y * upright + x) * channels).update(
-                    from: at((row * width + column) * channels), count: channels)
-            }
-        }
-        return result
-    }
-
-    /// The sample in a table for each one.
-    fileprivate func mapped(_ table: [UInt8]) throws(PictureError) -> FilterBuffer {
-        let result = try FilterBuffer(count: count)
-        for index in 0..<count { result.start[index] = table[Int(start[index])] }
-        return result
+    /// All samples of a gray or RGB picture, with so many channels. A gray sample stands for all of them.
+    fileprivate func held(channels: Int) throws(PictureError) -> FilterBuffer<UInt8> {
+        let picture = try WholePicture(
+            expanded(toChannels: channels), PictureMemory(limit: .max), for: "a small copy")
+        _ = try picture.start()
+        return picture.memory
     }
 }

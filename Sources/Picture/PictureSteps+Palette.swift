@@ -71,7 +71,7 @@ extension PictureSteps {
             result.handOver == nil
         else { return false }
         return (!autoOrient || reader.orientation == .topLeft)
-            && filters.allSatisfy(\.looksAtOnePixel)
+            && filters.allSatisfy(\.isPointOperation)
     }
 }
 

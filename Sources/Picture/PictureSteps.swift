@@ -99,7 +99,7 @@ package struct PictureSteps {
     ) throws(PictureError) -> Filtered {
         try chain(
             autoOrient ? reader.orientation.filters : [],
-            then: reduction(of: reader, divisor: reader.divisor).known(to: filters), on: source,
+            then: reduction(of: reader, divisor: reader.divisor).passed(to: filters), on: source,
             of: reader, context)
     }
 

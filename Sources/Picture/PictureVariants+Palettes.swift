@@ -8,7 +8,7 @@ extension PictureVariants {
     ) throws(PictureError) -> [Int] {
         let mayKeep = jobs.indices.filter {
             jobs[$0].steps.options.format.encoder.usesPalette
-                && jobs[$0].steps.filters.allSatisfy(\.looksAtOnePixel)
+                && jobs[$0].steps.filters.allSatisfy(\.isPointOperation)
         }
         guard let first = mayKeep.first else { return [] }
         let reader = try jobs[first].steps.open(input, name: jobs[first].name)

@@ -90,8 +90,8 @@ package struct PictureVariants {
         }
     }
 
-    /// The results by the factor by which their picture is reduced when it is decoded, the smallest factor first. Inks are
-    /// read for each colour space by themselves.
+    /// The results by the factor by which their picture is reduced when it is decoded, the smallest factor first. CMYK is
+    /// read for each colour space by itself.
     private func sizes(
         of input: PictureInput, without others: [Int]
     ) throws(PictureError) -> [(divisor: Int, members: [Int])] {
@@ -108,7 +108,7 @@ package struct PictureVariants {
                 return divisors.min() ?? 1
             })
         let profiles: [OutputProfile?] =
-            reader.hasInks && !hasOneProfile ? OutputProfile.allCases : [nil]
+            reader.facts.isCMYK && !hasOneProfile ? OutputProfile.allCases : [nil]
         return Set(divisors).sorted().flatMap { divisor in
             profiles.map { profile in
                 let members = all.filter { member in
@@ -182,7 +182,7 @@ package struct PictureVariants {
         let filters = jobs[member].steps.filters
         // If there are common ones, the first of them knows how the picture was reduced.
         guard trunk.filters.isEmpty else { return Array(filters.dropFirst(trunk.filters.count)) }
-        return trunk.reduction(of: reader, divisor: reader.divisor).known(to: filters)
+        return trunk.reduction(of: reader, divisor: reader.divisor).passed(to: filters)
     }
 
     /// The memory for all results together.
@@ -233,7 +233,7 @@ extension PictureVariants {
             let reduction = job.steps.reduction(of: reader, divisor: sizes[lanes[number]].divisor)
             return VariantRun(
                 number: number, layout: source.layouts[lanes[number]], job: job, turns: turns,
-                filters: reduction.known(to: job.steps.filters), reader: own,
+                filters: reduction.passed(to: job.steps.filters), reader: own,
                 conversion: (own as? ConvertedReader)?.conversion, common: [],
                 commonBytes: reader.heldBytes, tee: tee)
         }

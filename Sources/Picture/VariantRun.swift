@@ -6,7 +6,7 @@ import SystemPackage
 
 /// One result while it is made: its own filters and its writer, on a thread of its own.
 ///
-/// Sendable, because only its thread uses it from the begin of `work` to the end. The reader's values that it reads do
+/// Sendable, because only its thread uses it from the beginning of `work` to its end. The reader's values that it reads do
 /// not change, or only before the last band.
 final class VariantRun: @unchecked Sendable {
     private let number: Int

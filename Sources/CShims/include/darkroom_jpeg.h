@@ -44,7 +44,7 @@ typedef struct {
 
 typedef struct darkroom_jpeg_reader darkroom_jpeg_reader;
 
-/* What a reader reads of a file at once. */
+/* How many bytes of a file a reader reads at once. */
 enum { DARKROOM_JPEG_RAW_BYTES = 64 << 10 };
 
 /* Creates a reader of the bytes that follow in `fd`, which the caller keeps open and closes. NULL if there is

@@ -73,7 +73,7 @@ darkroom_png_result darkroom_png_judge_profile(
 
 typedef struct darkroom_png_reader darkroom_png_reader;
 
-/* What a reader reads of a file at once. */
+/* How many bytes of a file a reader reads at once. */
 enum { DARKROOM_PNG_RAW_BYTES = 64 << 10 };
 
 /* Creates a reader of the bytes that follow in `fd`, which the caller keeps open and closes. NULL if there is
@@ -115,21 +115,21 @@ typedef enum {
 darkroom_png_result darkroom_png_reader_start(
     darkroom_png_reader *reader, darkroom_png_decoder decoder, size_t *row_bytes);
 
-/* The palette: red, green, blue and alpha. NULL if the picture has none, if libpng decodes it or it is interlaced, and except between
- * darkroom_png_reader_start and the first row. It lives as long as the reader. */
+/* The palette: red, green, blue and alpha of each index, between darkroom_png_reader_start and the first row. NULL at any
+ * other time, and if the picture has no palette, is interlaced or is decoded by libpng. It lives as long as the reader. */
 const uint8_t (*darkroom_png_reader_palette(
     const darkroom_png_reader *reader, unsigned *count))[4];
 
 /* Has the rows be the indices of this palette, of 8 bits each, instead of colours. There must be one. */
 void darkroom_png_reader_keep_indices(darkroom_png_reader *reader);
 
-/* After that, before the first row: has the compressed data be kept as they are read, so that the same indices can be
+/* After darkroom_png_reader_keep_indices, before the first row: has the compressed data be kept as they are read, so that the same indices can be
  * written without compressing them again. Returns whether they are; not if they were compressed with little effort. */
 bool darkroom_png_reader_keep_data(darkroom_png_reader *reader);
 
-/* Moves the next `count` bytes of these to `bytes`; 0 if so many have not been read yet, or with `is_end` the rest,
- * after the last row. Returns their number. It declares the largest window, and is a zlib stream if the rows were good.
- * A thread may take while another one fetches. */
+/* Moves the next `count` bytes of the kept data to `bytes`, or none if so many have not been read yet; after the last row,
+ * with `is_end`, the rest. Returns their number. If all rows are good, the data are a zlib stream, whose header declares the
+ * largest window. One thread may take data while another one fetches lines. */
 size_t darkroom_png_reader_take_data(
     darkroom_png_reader *reader, uint8_t *bytes, size_t count, bool is_end);
 
@@ -142,11 +142,11 @@ bool darkroom_png_reader_has_extra_rows(const darkroom_png_reader *reader);
 darkroom_png_result darkroom_png_reader_rows(
     darkroom_png_reader *reader, uint8_t *rows, uint32_t count);
 
-/* When the same is read in two steps: the data from the first to the second, in addition to the lines. */
+/* Rows can also be read in two steps: what the first step passes to the second, in addition to the lines. */
 enum { DARKROOM_PNG_WORDS = 96 };
 typedef struct {
-    uint32_t count;                    /* lines that are good, and the last before what is wrong */
-    darkroom_png_result result;        /* what is wrong behind them */
+    uint32_t count;             /* the good lines before the first error */
+    darkroom_png_result result; /* that error */
     char message[DARKROOM_PNG_WORDS];
 } darkroom_png_fetched;
 
@@ -157,8 +157,8 @@ size_t darkroom_png_reader_line_bytes(const darkroom_png_reader *reader);
 /* The first step fetches the next `count` lines. The second makes rows from them. A thread may fetch while
  * another makes rows from earlier lines. Each step belongs to one thread at a time, and follows the picture's
  * order. The second step reports errors, as darkroom_png_reader_rows would, and makes `wanted` rows, for which lines
- * were to be fetched. After an error, nothing more is fetched. Between bands, when all fetched lines have become rows, the steps and darkroom_png_reader_rows
- * may alternate. */
+ * were to be fetched. After an error, nothing more is fetched. When all fetched lines have become rows,
+ * darkroom_png_reader_rows may read the next ones. */
 void darkroom_png_reader_fetch(
     darkroom_png_reader *reader, uint8_t *lines, uint32_t count, darkroom_png_fetched *fetched);
 darkroom_png_result darkroom_png_reader_undo(

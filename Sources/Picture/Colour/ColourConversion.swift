@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Rows are of gray or RGB, with or without alpha, which stays; 8 or 16 bits.
 final class ColourConversion: Sendable {
-    private enum Way: Sendable {
+    private enum Method: Sendable {
         case space(Prepared)
         /// Of gray values, for 8 and for 16 bits.
         case gray(narrow: [UInt8], wide: [UInt16])
@@ -14,7 +14,7 @@ final class ColourConversion: Sendable {
         case table([UInt16], steps: Int)
     }
 
-    private let way: Way
+    private let method: Method
 
     /// The rule that makes sharing safe: the memory is filled when it is made, and not changed afterwards.
     private final class Prepared: @unchecked Sendable {
@@ -38,7 +38,7 @@ final class ColourConversion: Sendable {
             }
         }
         guard let space else { return nil }
-        way = .space(Prepared(space))
+        method = .space(Prepared(space))
     }
 
     /// From gray of one curve to gray of another one.
@@ -46,7 +46,7 @@ final class ColourConversion: Sendable {
         func value(_ share: Double, _ most: Double) -> Double {
             (target.value(ofLight: curve.interpolated(at: share)) * most).rounded()
         }
-        way = .gray(
+        method = .gray(
             narrow: (0...255).map { UInt8(value(Double($0) / 255, 255)) },
             wide: (0...65535).map { UInt16(value(Double($0) / 65535, 65535)) })
     }
@@ -54,7 +54,7 @@ final class ColourConversion: Sendable {
     /// By a table of RGB.
     init(table: [UInt16], steps: Int) {
         precondition(table.count == steps * steps * steps * 3)
-        way = .table(table, steps: steps)
+        method = .table(table, steps: steps)
     }
 
     /// Converts pixels in place.
@@ -62,7 +62,7 @@ final class ColourConversion: Sendable {
     /// - Parameter layout: of the rows.
     func apply(_ start: UnsafeMutableRawPointer, pixels: Int, _ layout: PixelLayout) {
         let (channels, depth) = (Int32(layout.channels), Int32(layout.depth))
-        switch way {
+        switch method {
         case .space(let prepared):
             darkroom_convert_space(start, pixels, channels, depth, prepared.space)
         case .gray(let narrow, let wide):

@@ -10,6 +10,9 @@ struct ICCProfile {
     /// From light to XYZ of the connection space (D50), by rows; nil for gray.
     let matrix: Matrix3?
 
+    /// XYZ of the connection space's white, D50 (7.2.16).
+    static let white = [0.9642, 1, 0.8249]
+
     /// How many values are sampled of a curve.
     static let samples = 4096
 

@@ -23,8 +23,8 @@ package struct PictureColour: Sendable, Equatable {
         case adobe
     }
 
-    /// Notes what Exif says.
-    mutating func heed(exif: [UInt8]?) {
+    /// Notes the colour space that Exif names.
+    mutating func noteColourSpace(ofExif exif: [UInt8]?) {
         guard implied == nil, let exif, ExifColourSpace.isAdobe(tiff: exif) else { return }
         implied = .adobe
     }

@@ -68,9 +68,8 @@ struct RGBSpace: Sendable, Equatable {
         let bradford = Matrix3(rows: [
             [0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296],
         ])
-        let d50 = [0.9642, 1, 0.8249]
         guard let back = bradford.inverse else { return nil }
-        let (from, to) = (bradford * white, bradford * d50)
+        let (from, to) = (bradford * white, bradford * ICCProfile.white)
         guard from.allSatisfy({ $0 > 0 }) else { return nil }
         return back * .diagonal(zip(to, from).map { $0 / $1 }) * bradford
     }

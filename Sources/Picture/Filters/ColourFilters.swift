@@ -77,13 +77,8 @@ enum ColourFilters {
         }
         let input = upstream.layout
         let table = try SampleTable(depth: input.depth, scale: amount, offset: 0)
-        let alpha = table[Int(input.fullScale)]
-        let layout = input.with(channels: input.channels + 1)
-        return try CopyingStage(upstream, layout: layout) { from, to in
-            darkroom_expand(
-                from, Int32(input.channels), to, Int32(input.channels + 1), input.width,
-                Int32(input.depth), alpha)
-        }
+        return try upstream.expanded(
+            toChannels: input.channels + 1, alpha: table[Int(input.fullScale)])
     }
 
     private static func recoloured(_ matrix: ColourMatrix, _ upstream: any Stage) -> any Stage {
@@ -171,10 +166,4 @@ final class SampleTable {
             ? UInt16(memory.start[sample])
             : samples.load(fromByteOffset: 2 * sample, as: UInt16.self)
     }
-}
-
-extension PixelLayout {
-    var isGray: Bool { channels < 3 }
-    /// The largest sample.
-    var fullScale: Double { depth == 8 ? 255 : 65535 }
 }

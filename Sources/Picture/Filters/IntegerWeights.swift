@@ -15,10 +15,7 @@ struct IntegerWeights {
     ///   - offsets: the beginning of each group, and the end of the last one.
     ///   - largestShift: with a larger shift, sums would not fit into 32 bits.
     init(_ weights: [Float], groups offsets: [Int], largestShift: Int) {
-        let shift = Self.shift(for: weights, atMost: largestShift)
-        let unit = Float(1 << shift)
-        values = weights.map { Int16(($0 * unit).rounded()) }
-        self.shift = shift
+        self.init(rounding: weights, largestShift: largestShift)
         for (start, end) in zip(offsets, offsets.dropFirst()) {
             let group = start..<end
             let sum = group.reduce(0) { $0 + Int(values[$1]) }
@@ -29,18 +26,17 @@ struct IntegerWeights {
 
     /// For a symmetric kernel, given by its centre and one side.
     init(symmetric weights: [Float], largestShift: Int) {
-        let shift = Self.shift(for: weights, atMost: largestShift)
-        let unit = Float(1 << shift)
-        values = weights.map { Int16(($0 * unit).rounded()) }
-        self.shift = shift
+        self.init(rounding: weights, largestShift: largestShift)
         let sides = values.dropFirst().reduce(0) { $0 + 2 * Int($1) }
         values[0] = Int16(1 << shift - sides)
     }
 
-    private static func shift(for weights: [Float], atMost largestShift: Int) -> Int {
+    private init(rounding weights: [Float], largestShift: Int) {
         let heaviest = weights.reduce(0) { max($0, abs($1)) }
         var shift = largestShift
-        while heaviest * Float(1 << shift) > largest { shift -= 1 }
-        return shift
+        while heaviest * Float(1 << shift) > Self.largest { shift -= 1 }
+        let unit = Float(1 << shift)
+        values = weights.map { Int16(($0 * unit).rounded()) }
+        self.shift = shift
     }
 }

@@ -19,11 +19,9 @@ final class NearestStage: Stage {
         feed = RowFeed(upstream)
         output = try OutputBands(layout, end: feed.finish)
         columns = ResampleAxis.nearest(
-            input: input.width, scaled: plan.scaled.width,
-            window: window.x..<window.x + window.width)
+            input: input.width, scaled: plan.scaled.width, window: window.columns)
         rows = ResampleAxis.nearest(
-            input: input.height, scaled: plan.scaled.height,
-            window: window.y..<window.y + window.height)
+            input: input.height, scaled: plan.scaled.height, window: window.rows)
         picked = try FilterBuffer(count: layout.bytesPerRow)
     }
 

@@ -44,8 +44,7 @@ final class OverlayStage: Stage {
                 context)
             let size = scaled.layout
             let corner = overlay.corner(of: size, on: input)
-            columns = Self.visible(corner.x, size.width, within: input.width)
-            rows = Self.visible(corner.y, size.height, within: input.height)
+            (columns, rows) = overlay.covered(by: size, of: input)
             let isGray = size.isGray && input.isGray
             self.upstream = try upstream.expanded(
                 toChannels: (isGray ? 1 : 3) + (input.hasAlpha ? 1 : 0))
@@ -96,11 +95,6 @@ final class OverlayStage: Stage {
         }
         return band
     }
-
-    /// The range of a side that `length` pixels from `start` cover.
-    private static func visible(_ start: Int, _ length: Int, within side: Int) -> Range<Int> {
-        (start..<start + length).clamped(to: 0..<side)
-    }
 }
 
 extension Filter.Overlay {
@@ -128,6 +122,17 @@ extension Filter.Overlay {
         return (
             sides.x < 0 ? x : sides.x == 0 ? (right >> 1) + x : right - x,
             sides.y < 0 ? y : sides.y == 0 ? (bottom >> 1) + y : bottom - y
+        )
+    }
+
+    /// The columns and rows of the picture that the other image covers; empty if it is completely outside.
+    func covered(
+        by other: PixelLayout, of picture: PixelLayout
+    ) -> (columns: Range<Int>, rows: Range<Int>) {
+        let corner = corner(of: other, on: picture)
+        return (
+            (corner.x..<corner.x + other.width).clamped(to: 0..<picture.width),
+            (corner.y..<corner.y + other.height).clamped(to: 0..<picture.height)
         )
     }
 }

@@ -19,9 +19,7 @@ final class PadStage: Stage {
         let input = upstream.layout
         let hasAlpha = input.hasAlpha || colour.alpha < 255
         // The colour of a fully transparent pixel is not visible.
-        let isGray =
-            input.isGray
-            && (colour.alpha == 0 || (colour.red == colour.green && colour.green == colour.blue))
+        let isGray = input.isGray && (colour.alpha == 0 || colour.isGray)
         layout = PixelLayout(
             width: canvas.width, height: canvas.height,
             channels: (isGray ? 1 : 3) + (hasAlpha ? 1 : 0), depth: input.depth)
@@ -84,13 +82,5 @@ extension Filter.Pad {
             ResizePlan.Size(
                 width: max(width ?? 0, input.width), height: max(height ?? 0, input.height))
         }
-    }
-}
-
-extension Colour {
-    /// The bytes of one pixel of this colour. 8 bits are multiplied by 257 to get 16, so white stays white.
-    func pixel(isGray: Bool, hasAlpha: Bool, depth: Int) -> [UInt8] {
-        let samples = (isGray ? [red] : [red, green, blue]) + (hasAlpha ? [alpha] : [])
-        return depth == 8 ? samples : samples.flatMap { [$0, $0] }
     }
 }

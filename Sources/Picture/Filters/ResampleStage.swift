@@ -28,13 +28,11 @@ final class ResampleStage: Stage {
         let across = ResampleAxis.of(
             ResampleAxis.Key(
                 input: resize.source?.across ?? PictureSide(input.width),
-                scaled: plan.scaled.width, window: window.x..<window.x + window.width,
-                kernel: resize.kernel))
+                scaled: plan.scaled.width, window: window.columns, kernel: resize.kernel))
         let down = ResampleAxis.of(
             ResampleAxis.Key(
                 input: resize.source?.down ?? PictureSide(input.height),
-                scaled: plan.scaled.height, window: window.y..<window.y + window.height,
-                kernel: resize.kernel))
+                scaled: plan.scaled.height, window: window.rows, kernel: resize.kernel))
         if !resize.linear, OpaqueResampleStage.suits(input, down: down) {
             return try OpaqueResampleStage(layout, across: across, down: down, upstream, memory)
         }

@@ -21,6 +21,9 @@ struct ResizePlan: Equatable {
         var y: Int
         var width: Int
         var height: Int
+
+        var columns: Range<Int> { x..<x + width }
+        var rows: Range<Int> { y..<y + height }
     }
 
     /// Plans `resize` for a picture of the given size.

@@ -80,19 +80,17 @@ enum FlattenFilter {
     }
 }
 
-extension Colour {
-    var isGray: Bool { red == green && green == blue }
-}
-
 extension Stage {
-    /// The same pixels with more channels: gray as RGB, and new alpha as opaque.
-    func expanded(toChannels channels: Int) throws(PictureError) -> any Stage {
+    /// The same pixels with more channels: gray as RGB, and new alpha as opaque unless another value is given.
+    func expanded(
+        toChannels channels: Int, alpha: UInt16 = .max
+    ) throws(PictureError) -> any Stage {
         if layout.channels == channels { return self }
         let input = layout
         return try CopyingStage(self, layout: input.with(channels: channels)) { from, to in
             darkroom_expand(
                 from, Int32(input.channels), to, Int32(channels), input.width, Int32(input.depth),
-                .max)
+                alpha)
         }
     }
 }

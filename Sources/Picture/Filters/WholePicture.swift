@@ -4,7 +4,7 @@ import Glibc
 final class WholePicture {
     let layout: PixelLayout
     private let feed: RowFeed
-    private let memory: FilterBuffer<UInt8>
+    let memory: FilterBuffer<UInt8>
 
     /// - Throws: `tooManyPixels` if they do not fit into the budget.
     init(

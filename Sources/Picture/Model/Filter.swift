@@ -1,5 +1,3 @@
-package import DarkroomCore
-
 /// One filter with its parameters, checked, as the pipeline uses it. `PictureFilter` is its public form.
 ///
 /// If the W3C's Filter Effects Module Level 1 defines a filter, that definition is used. Filters apply to gamma-encoded
@@ -98,27 +96,15 @@ package enum Filter: Sendable, Equatable {
     package struct Overlay: Sendable, Equatable {
         /// The other image's name.
         package var from: String
-        package var gravity: Gravity
+        package var gravity = Gravity.center
         /// Pixels from the position of `gravity`: to the left for an eastern position, else to the right.
-        package var x: Int
+        package var x = 0
         /// Pixels up for a southern position, else down.
-        package var y: Int
+        package var y = 0
         /// The factor for the other image's alpha.
-        package var opacity: Double
+        package var opacity = 1.0
         /// The width to which the other image is scaled, as a share of the picture's width; nil to keep its size.
         package var scale: Double?
-
-        package init(
-            from: String, gravity: Gravity = .center, x: Int = 0, y: Int = 0,
-            opacity: Double = 1, scale: Double? = nil
-        ) {
-            self.from = from
-            self.gravity = gravity
-            self.x = x
-            self.y = y
-            self.opacity = opacity
-            self.scale = scale
-        }
     }
 
     /// The parameters of `pad`.
@@ -149,84 +135,9 @@ package enum Filter: Sendable, Equatable {
     }
 }
 
-/// A colour in sRGB with 8 bits per channel, not multiplied by alpha.
-public struct Colour: Sendable, Equatable {
-    /// 0 to 255.
-    public var red: UInt8
-    /// 0 to 255.
-    public var green: UInt8
-    /// 0 to 255.
-    public var blue: UInt8
-    /// 0 is transparent, 255 is opaque.
-    public var alpha: UInt8
-
-    /// Fully transparent black.
-    public static let transparent = Colour(red: 0, green: 0, blue: 0, alpha: 0)
-
-    /// Opaque white.
-    public static let white = Colour(red: 255, green: 255, blue: 255)
-
-    /// Opaque black.
-    public static let black = Colour(red: 0, green: 0, blue: 0)
-
-    /// A colour. It is opaque unless alpha is given.
-    public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
-        self.red = red
-        self.green = green
-        self.blue = blue
-        self.alpha = alpha
-    }
-
-    /// Reads `transparent`, `black`, `white`, `#rgb`, `#rrggbb` or `#rrggbbaa`.
-    package init?(_ text: ByteString) {
-        switch text {
-        case "transparent":
-            self = .transparent
-            return
-        case "black":
-            self = .black
-            return
-        case "white":
-            self = .white
-            return
-        default: break
-        }
-        guard text.utf8.first == UInt8(ascii: "#"), text.utf8.count <= "#rrggbbaa".utf8.count
-        else { return nil }
-        let digits = text.utf8.dropFirst().map { UInt8(hexDigit: $0) }
-        let nibbles = digits.compactMap { $0 }
-        guard nibbles.count == digits.count else { return nil }
-        switch nibbles.count {
-        case 3:
-            self.init(red: nibbles[0] * 17, green: nibbles[1] * 17, blue: nibbles[2] * 17)
-        case 6, 8:
-            let bytes = stride(from: 0, to: nibbles.count, by: 2).map {
-                nibbles[$0] << 4 | nibbles[$0 + 1]
-            }
-            self.init(
-                red: bytes[0], green: bytes[1], blue: bytes[2],
-                alpha: bytes.count == 4 ? bytes[3] : 255)
-        default:
-            return nil
-        }
-    }
-}
-
-extension UInt8 {
-    /// The value of the hexadecimal digit with this ASCII code.
-    fileprivate init?(hexDigit code: UInt8) {
-        switch code {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self = code - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self = code - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self = code - UInt8(ascii: "A") + 10
-        default: return nil
-        }
-    }
-}
-
 extension Filter {
     /// Whether each pixel of the result depends on the same pixel alone, and not on its place.
-    var looksAtOnePixel: Bool {
+    var isPointOperation: Bool {
         switch self {
         case .sepia, .mono, .grayscale, .invert, .brightness, .contrast, .saturate, .hueRotate,
             .opacity, .gamma, .threshold, .posterize, .flatten:

@@ -146,17 +146,14 @@ package struct FilterArguments: Sendable {
     }
 
     package func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice {
-        guard case .text(let text)? = values[name], let choice = Choice(rawValue: text.string)
-        else {
+        guard let choice = Choice(rawValue: text(name).string) else {
             preconditionFailure("no choice \(name)")
         }
         return choice
     }
 
     package func colour(_ name: String) -> Colour {
-        guard case .text(let text)? = values[name], let colour = Colour(text) else {
-            preconditionFailure("no colour \(name)")
-        }
+        guard let colour = Colour(text(name)) else { preconditionFailure("no colour \(name)") }
         return colour
     }
 }

@@ -51,10 +51,7 @@ extension FilterArgument {
 
     /// In the form that `Colour` reads.
     static func colour(_ colour: Colour) -> Self {
-        let digits = [colour.red, colour.green, colour.blue, colour.alpha].map { value in
-            String(value >> 4, radix: 16) + String(value & 15, radix: 16)
-        }
-        return .text(ByteString("#" + digits.joined()))
+        .text(ByteString("#\(colour.digits)"))
     }
 
     /// For a message.

@@ -20,7 +20,7 @@ package struct ReducedSource: Sendable, Equatable {
     }
 
     /// The same filters, the first of which is a resize that knows the picture; all as they are if it was not reduced.
-    func known(to filters: [Filter]) -> [Filter] {
+    func passed(to filters: [Filter]) -> [Filter] {
         guard across.divisor > 1, case .resize(var resize)? = filters.first else { return filters }
         resize.source = self
         return [.resize(resize)] + filters.dropFirst()

@@ -7,6 +7,7 @@ final class CallerRows: PictureReader {
         throws(PictureError) -> Void
 
     let layout: PixelLayout
+    let facts: PictureFacts
     private let fill: Fill
     private let name: String
     private let checkpoint: () -> Bool
@@ -22,8 +23,7 @@ final class CallerRows: PictureReader {
     static func lend<Result>(
         _ layout: PixelLayout, name: String, limits: PictureLimits,
         checkpoint: @escaping () -> Bool,
-        fill: (_ samples: inout MutableSpan<UInt8>, _ rows: Range<Int>) throws(PictureError) ->
-            Void,
+        fill: Fill,
         to body: (CallerRows) throws(PictureError) -> Result
     ) throws(PictureError) -> Result {
         // The check that nothing keeps `fill` has the length of this file's path in it, whatever prefix is mapped. Without
@@ -50,7 +50,10 @@ final class CallerRows: PictureReader {
         self.name = name
         self.checkpoint = checkpoint
         self.fill = fill
-        buffer = try FilterBuffer(count: layout.bytesPerRow * layout.rowsPerBand)
+        let bytes = layout.bytesPerRow * layout.rowsPerBand
+        facts = PictureFacts(
+            .png, layout, ReaderNeeds(rowsPerBand: layout.rowsPerBand, bytes: bytes))
+        buffer = try FilterBuffer(count: bytes)
     }
 
     func nextBand() throws(PictureError) -> Band? {
@@ -75,17 +78,8 @@ final class CallerRows: PictureReader {
         try fill(&samples, rows)
     }
 
-    let colour = PictureColour()
-    let orientation = Orientation.topLeft
-    let exif: [UInt8]? = nil
     let warnings: [String] = []
-    var format: InputFormat { metadata.format }
     let metadata = SourceMetadata(format: .png)
-    let heldBytes = 0
-    var needs: ReaderNeeds {
-        ReaderNeeds(
-            rowsPerBand: layout.rowsPerBand, bytes: layout.rowsPerBand * layout.bytesPerRow)
-    }
     /// The rows are requested on the caller's thread.
     let canBeReadAhead = false
 }

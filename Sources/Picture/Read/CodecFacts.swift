@@ -10,11 +10,11 @@ struct CodecFacts {
     var remarks: [String] = []
     var meanings: [String: SourceMetadata.Meaning] = [:]
     /// That of CMYK.
-    var inkProfile: [UInt8]?
+    var cmykProfile: [UInt8]?
 
     /// - Parameter page: the one that is wanted.
     init(
-        _ header: darkroom_codec_header, _ blobs: CodecBlobs, isGray: Bool, hasInks: Bool,
+        _ header: darkroom_codec_header, _ blobs: CodecBlobs, isGray: Bool, isCMYK: Bool,
         page: Int?
     ) {
         if page == nil, header.pages > 1 {
@@ -27,14 +27,14 @@ struct CodecFacts {
         }
         if let bytes = blobs[Int(DARKROOM_CODEC_ICC)] {
             let profile = PictureColour.Profile(bytes: bytes)
-            if hasInks {
-                inkProfile = bytes
+            if isCMYK {
+                cmykProfile = bytes
             } else if let reason = profile.mismatch(isGray: isGray) {
                 remarks.append("the colour profile is dropped: \(reason)")
             } else {
                 colour.profile = profile
             }
-            meanings["ICC"] = hasInks ? .pixels : .colour(.profile)
+            meanings["ICC"] = isCMYK ? .pixels : .colour(.profile)
         }
         exif = blobs[Int(DARKROOM_CODEC_EXIF)]
         packets = SourcePackets(
@@ -52,7 +52,7 @@ struct CodecFacts {
                 meanings["CICP"] = .colour(.codePoints)
             }
         }
-        colour.heed(exif: exif)
+        colour.noteColourSpace(ofExif: exif)
         if header.orientation == 0 {
             let (found, remark) = ExifOrientation.read(exif)
             orientation = found

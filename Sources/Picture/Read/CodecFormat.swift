@@ -21,11 +21,7 @@ enum CodecFormat {
             kind: kind, name: name, mediaType: mediaType, endings: endings,
             heldWord: nil, program: program, hasPages: hasPages, nearest: nearest,
             open: { input throws(PictureError) in try CodecReader(input, kind, by: program) },
-            needs: { layout, _ in CodecReader.needs(layout) },
-            mostNeeds: { limits in
-                CodecReader.needs(
-                    PixelLayout(width: limits.side, height: 1, channels: 4, depth: 16))
-            })
+            needs: { layout, _ in CodecReader.needs(layout) })
     }
 
     static let webp = CodecProgram("webp")

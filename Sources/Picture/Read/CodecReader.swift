@@ -8,21 +8,12 @@ import DarkroomCore
 /// memory that this process and the child share; the child decodes the next ones meanwhile. CMYK becomes RGB.
 final class CodecReader: PictureReader {
     let layout: PixelLayout
-    let storedSize: (width: Int, height: Int)
-    let divisor: Int
-    let canReduce: Bool
-    let colour: PictureColour
-    let orientation: Orientation
-    let exif: [UInt8]?
-    private let stored: SourcePackets
+    let facts: PictureFacts
     let metadata: SourceMetadata
-    let heldBytes: Int
-    let heldBytesIfReduced: Int
-    let storedDepth: Int
-    let format: InputFormat
+    private let found: SourcePackets
 
     private let call: CodecCall
-    private let inks: InkSource?
+    private let cmyk: CMYKSource?
     private let remarks: [String]
     private var nextRow = 0
     /// The slot that is lent; nil if none is.
@@ -47,42 +38,40 @@ final class CodecReader: PictureReader {
             try blobs.take(try call.hear(step), call)
         }
         let stored = rows.layout
-        let facts = CodecFacts(
-            header, blobs, isGray: stored.colourChannels == 1, hasInks: rows.isCMYK,
+        let told = CodecFacts(
+            header, blobs, isGray: stored.colourChannels == 1, isCMYK: rows.isCMYK,
             page: input.page)
-        storedSize = (stored.width, stored.height)
-        canReduce = rows.reduces
-        divisor =
-            canReduce ? input.divisor(stored.width, stored.height, facts.orientation) : 1
+        let divisor =
+            rows.reduces ? input.divisor(stored.width, stored.height, told.orientation) : 1
         layout = stored.reduced(by: divisor)
-        heldBytesIfReduced = Int(clamping: header.reduced_memory)
-        heldBytes = divisor > 1 ? heldBytesIfReduced : Int(clamping: header.memory)
+        var facts = PictureFacts(format, layout, Self.needs(layout))
+        facts.storedSize = (stored.width, stored.height)
+        facts.storedDepth = Int(header.source_depth)
+        (facts.divisor, facts.canReduce) = (divisor, rows.reduces)
+        facts.heldBytes = Int(clamping: divisor > 1 ? header.reduced_memory : header.memory)
+        facts.heldBytesIfReduced = Int(clamping: header.reduced_memory)
         try limits.check(
-            held: heldBytes, width: rows.width, height: rows.height, place: "\(name): reading it")
-        inks = rows.isCMYK ? InkSource(profile: facts.inkProfile, input) : nil
-        storedDepth = Int(header.source_depth)
-        colour = rows.isCMYK ? facts.colour.stating(ofInks: input.profile) : facts.colour
-        exif = facts.exif
-        self.stored = facts.packets
-        orientation = facts.orientation
-        remarks = facts.remarks
-        metadata = SourceMetadata(format: format, meanings: facts.meanings)
-        self.format = format
+            held: facts.heldBytes, width: rows.width, height: rows.height,
+            place: "\(name): reading it")
+        facts.isCMYK = rows.isCMYK
+        facts.colour = rows.isCMYK ? told.colour.stating(ofCMYK: input.profile) : told.colour
+        (facts.orientation, facts.exif) = (told.orientation, told.exif)
+        self.facts = facts
+        cmyk = rows.isCMYK ? CMYKSource(profile: told.cmykProfile, input) : nil
+        found = told.packets
+        remarks = told.remarks
+        metadata = SourceMetadata(format: format, meanings: told.meanings)
         self.call = call
         FaultPoint.codecHeaderRead.pass()
     }
 
-    /// Whether the values are CMYK, which becomes RGB when rows are read.
-    var hasInks: Bool { inks != nil }
-    var programs: [CodecProgram] { [call.program] + (inks?.programs ?? []) }
+    var programs: [CodecProgram] { [call.program] + (cmyk?.programs ?? []) }
 
-    var warnings: [String] { call.warnings + remarks + (inks?.remarks ?? []) }
+    var warnings: [String] { call.warnings + remarks + (cmyk?.remarks ?? []) }
 
-    func packets() throws(PictureError) -> SourcePackets { stored }
+    func packets() throws(PictureError) -> SourcePackets { found }
 
     /// The slots with rows; the child's memory is `heldBytes`.
-    var needs: ReaderNeeds { Self.needs(layout) }
-
     static func needs(_ layout: PixelLayout) -> ReaderNeeds {
         // A slot may have a row more than a band has.
         let rows = max(1, Int(DARKROOM_CODEC_BAND) / layout.bytesPerRow + 1)
@@ -113,7 +102,7 @@ final class CodecReader: PictureReader {
         guard message.isA(DARKROOM_CODEC_ROWS), first == nextRow, count > 0,
             count <= layout.height - nextRow
         else { throw call.nonsense(step) }
-        let converter = try inks?.converter(to: layout)
+        let converter = try cmyk?.converter(to: layout)
         let stored = converter?.bytesPerRow ?? layout.bytesPerRow
         let bytes = try call.slot(message, bytes: count * stored, step)
         guard let start = bytes.baseAddress else { throw call.nonsense(step) }

@@ -1,9 +1,7 @@
 import CDarkroomShims
 
 /// The shim's reader of a JPEG in a process of its own.
-final class ConfinedJPEGCalls: JPEGCalls {
-    private let reader: ConfinedReader
-    private let mostMetadata: Int
+final class ConfinedJPEGCalls: ConfinedReader, JPEGCalls, @unchecked Sendable {
     private var opened = darkroom_remote_state()
     private var views: [JPEGFile.View] = []
     /// The rows of each view so far.
@@ -12,8 +10,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
     init(
         _ input: PictureDecoder.Input, by program: CodecProgram? = nil
     ) throws(PictureError) {
-        reader = try ConfinedReader(DARKROOM_REMOTE_JPEG_NEW, input, program)
-        mostMetadata = input.limits.ancillaryBytes
+        try super.init(DARKROOM_REMOTE_JPEG_NEW, input, program)
     }
 
     /// What only libjpeg reads, or what is in doubt, is a result for several sizes alone.
@@ -26,7 +23,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
         _ header: inout darkroom_jpeg_header
     ) throws(PictureError) -> darkroom_jpeg_result {
         let most = mostMetadata
-        opened = try reader.ask(DARKROOM_REMOTE_JPEG_OPEN, "reading the header") { state, _ in
+        opened = try ask(DARKROOM_REMOTE_JPEG_OPEN, "reading the header") { state, _ in
             let jpeg = state.jpeg
             let isPossible =
                 (1...UInt32(JPEGReader.largestSide)).contains(jpeg.width)
@@ -52,7 +49,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
         let layout = PixelLayout(
             width: Int(opened.jpeg.width), height: Int(opened.jpeg.height),
             channels: Int(opened.jpeg.channels), depth: 8)
-        reader.permit(memory: heldBytes + JPEGReader.needs(layout, divisor: 1).bytes)
+        permit(memory: heldBytes + JPEGReader.needs(layout, divisor: 1).bytes)
     }
 
     func start(
@@ -60,7 +57,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
     ) throws(PictureError) -> (darkroom_jpeg_result, width: Int, height: Int) {
         permit(heldBytes: heldBytes)
         let jpeg = opened.jpeg
-        return try reader.ask(
+        return try ask(
             DARKROOM_REMOTE_JPEG_START, "preparing to read rows", first: Int(decoder.rawValue),
             count: divisor
         ) { state, _ in
@@ -76,7 +73,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
     ) throws(PictureError) -> (darkroom_jpeg_result, [JPEGFile.View]) {
         permit(heldBytes: heldBytes)
         let jpeg = opened.jpeg
-        let started = try reader.ask(
+        let started = try ask(
             DARKROOM_REMOTE_JPEG_VIEWS, "preparing to read rows", count: divisors.count,
             sent: divisors.flatMap { number in withUnsafeBytes(of: UInt32(number)) { Array($0) } }
         ) { state, data -> (darkroom_jpeg_result, [JPEGFile.View])? in
@@ -111,7 +108,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
         _ memory: [UnsafeMutablePointer<UInt8>]
     ) throws(PictureError) -> (darkroom_jpeg_result, [Int]) {
         let (views, channels) = (self.views, Int(opened.jpeg.channels))
-        return try reader.ask(DARKROOM_REMOTE_JPEG_STEP, "reading rows") { state, data in
+        return try ask(DARKROOM_REMOTE_JPEG_STEP, "reading rows") { state, data in
             let result = result(state)
             guard result == DARKROOM_JPEG_OK else { return (result, []) }
             var next = 0
@@ -133,7 +130,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
     }
 
     func absorb() throws(PictureError) -> (darkroom_jpeg_result, isComplete: Bool) {
-        try reader.ask(DARKROOM_REMOTE_JPEG_ABSORB, "reading the scans") { state, _ in
+        try ask(DARKROOM_REMOTE_JPEG_ABSORB, "reading the scans") { state, _ in
             (result(state), state.value != 0)
         }
     }
@@ -141,25 +138,24 @@ final class ConfinedJPEGCalls: JPEGCalls {
     func read(
         _ count: Int, _ bytesPerRow: Int, to start: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> darkroom_jpeg_result {
-        let read = try reader.read(
+        let state = try read(
             DARKROOM_REMOTE_JPEG_ROWS, count, bytesPerRow, sends: false, to: start)
-        lastCount = read.lastCount
-        return result(read.state)
+        return result(state)
     }
 
     func finish() throws(PictureError) -> darkroom_jpeg_result {
-        try reader.ask(
+        try ask(
             DARKROOM_REMOTE_JPEG_FINISH, "reading the data after the last row"
         ) { state, _ in result(state) }
     }
 
-    var isReference: Bool { reader.current.is_reference != 0 }
+    var isReference: Bool { current.is_reference != 0 }
 
     func exifs() throws(PictureError) -> [[UInt8]] {
         var exifs: [[UInt8]] = []
         for (index, bytes) in Self.sizes(opened).enumerated() {
             let which = Int(DARKROOM_REMOTE_EXIF.rawValue) + index
-            if let exif = try reader.fact(DARKROOM_REMOTE_JPEG_FACT, which, bytes: bytes) {
+            if let exif = try fact(DARKROOM_REMOTE_JPEG_FACT, which, bytes: bytes) {
                 exifs.append(exif)
             }
         }
@@ -167,18 +163,10 @@ final class ConfinedJPEGCalls: JPEGCalls {
     }
 
     func profile() throws(PictureError) -> [UInt8]? {
-        try reader.fact(
+        try fact(
             DARKROOM_REMOTE_JPEG_FACT, Int(DARKROOM_REMOTE_PROFILE.rawValue),
             bytes: Int(opened.profile_bytes))
     }
 
-    var warnings: [String] { reader.warnings }
-
-    var segments: [String] { reader.names }
-
-    private(set) var lastCount = 0
-
-    var message: String { reader.message }
-
-    var systemError: CInt { reader.systemError }
+    var segments: [String] { names }
 }

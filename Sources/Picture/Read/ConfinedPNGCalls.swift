@@ -1,9 +1,7 @@
 import CDarkroomShims
 
 /// The shim's reader of a PNG in a process of its own.
-final class ConfinedPNGCalls: PNGCalls {
-    private let reader: ConfinedReader
-    private let mostMetadata: Int
+final class ConfinedPNGCalls: ConfinedReader, PNGCalls, @unchecked Sendable {
     private var header = darkroom_png_header()
     private var opened = darkroom_remote_state()
     private var started = darkroom_remote_state()
@@ -13,12 +11,11 @@ final class ConfinedPNGCalls: PNGCalls {
     init(
         _ input: PictureDecoder.Input, by program: CodecProgram? = nil
     ) throws(PictureError) {
-        reader = try ConfinedReader(DARKROOM_REMOTE_PNG_NEW, input, program)
-        mostMetadata = input.limits.ancillaryBytes
+        try super.init(DARKROOM_REMOTE_PNG_NEW, input, program)
     }
 
     func prefix(_ count: Int) throws(PictureError) -> (darkroom_png_result, [UInt8]) {
-        try reader.ask(
+        try ask(
             DARKROOM_REMOTE_PNG_PREFIX, "reading the first bytes", count: count
         ) { state, data in
             Int(state.value) <= count
@@ -30,17 +27,11 @@ final class ConfinedPNGCalls: PNGCalls {
         state.result(before: DARKROOM_PNG_MISUSE, otherwise: DARKROOM_PNG_INVALID)
     }
 
-    private func ask(
-        _ function: darkroom_remote_function, _ step: String, first: Int = 0
-    ) throws(PictureError) -> darkroom_png_result {
-        try reader.ask(function, step, first: first) { state, _ in Self.result(state) }
-    }
-
     func open(
         _ header: inout darkroom_png_header
     ) throws(PictureError) -> darkroom_png_result {
         let most = mostMetadata
-        opened = try reader.ask(DARKROOM_REMOTE_PNG_OPEN, "reading the header") { state, _ in
+        opened = try ask(DARKROOM_REMOTE_PNG_OPEN, "reading the header") { state, _ in
             let png = state.png
             let isPossible =
                 (1...UInt32(Int32.max)).contains(png.width)
@@ -61,8 +52,8 @@ final class ConfinedPNGCalls: PNGCalls {
 
     func start(_ decoder: darkroom_png_decoder) throws(PictureError) -> darkroom_png_result {
         // The rows of libpng, and the window.
-        reader.permit(memory: 16 * bytesPerRow)
-        started = try reader.ask(
+        permit(memory: 16 * bytesPerRow)
+        started = try ask(
             DARKROOM_REMOTE_PNG_START, "preparing to read rows", first: Int(decoder.rawValue)
         ) { state, _ in state.palette_count <= 256 ? state : nil }
         return Self.result(started)
@@ -78,13 +69,13 @@ final class ConfinedPNGCalls: PNGCalls {
     }
 
     func keepIndices() throws(PictureError) {
-        try reader.ask(DARKROOM_REMOTE_PNG_KEEP_INDICES, "preparing to read rows")
+        try ask(DARKROOM_REMOTE_PNG_KEEP_INDICES, "preparing to read rows")
         bytesPerRow = Int(header.width)
         keepsIndices = true
     }
 
     func keepData() throws(PictureError) -> Bool {
-        try reader.ask(DARKROOM_REMOTE_PNG_KEEP_DATA, "preparing to read rows") { state, _ in
+        try ask(DARKROOM_REMOTE_PNG_KEEP_DATA, "preparing to read rows") { state, _ in
             state.value != 0
         }
     }
@@ -92,7 +83,7 @@ final class ConfinedPNGCalls: PNGCalls {
     func takeData(
         _ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool
     ) throws(PictureError) -> Int {
-        try reader.ask(
+        try ask(
             DARKROOM_REMOTE_PNG_TAKE_DATA, "reading the data", first: isEnd ? 1 : 0,
             count: memory.count
         ) { state, data in
@@ -104,15 +95,14 @@ final class ConfinedPNGCalls: PNGCalls {
         }
     }
 
-    var hasExtraRows: Bool { reader.current.has_extra_rows != 0 }
+    var hasExtraRows: Bool { current.has_extra_rows != 0 }
 
     func read(
         _ count: Int, to start: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> darkroom_png_result {
-        let read = try reader.read(
+        let state = try read(
             DARKROOM_REMOTE_PNG_ROWS, count, bytesPerRow, sends: header.interlaced != 0, to: start)
-        lastCount = read.lastCount
-        let result = Self.result(read.state)
+        let result = Self.result(state)
         // An index that the palette does not have would be looked up in it.
         if keepsIndices, result == DARKROOM_PNG_OK {
             let indices = UnsafeBufferPointer(start: start, count: count * bytesPerRow)
@@ -124,7 +114,9 @@ final class ConfinedPNGCalls: PNGCalls {
     }
 
     func finish() throws(PictureError) -> darkroom_png_result {
-        try ask(DARKROOM_REMOTE_PNG_FINISH, "reading the data after the last row")
+        try ask(
+            DARKROOM_REMOTE_PNG_FINISH, "reading the data after the last row"
+        ) { state, _ in Self.result(state) }
     }
 
     /// The process reads in one step.
@@ -142,7 +134,7 @@ final class ConfinedPNGCalls: PNGCalls {
     }
 
     func colour() throws(PictureError) -> PictureColour {
-        let profile = try reader.fact(
+        let profile = try fact(
             DARKROOM_REMOTE_PNG_FACT, Int(DARKROOM_REMOTE_PROFILE.rawValue),
             bytes: Int(opened.profile_bytes))
         var colour = opened.colour
@@ -161,20 +153,12 @@ final class ConfinedPNGCalls: PNGCalls {
     }
 
     func exif() throws(PictureError) -> [UInt8]? {
-        try reader.fact(
+        try fact(
             DARKROOM_REMOTE_PNG_FACT, Int(DARKROOM_REMOTE_EXIF.rawValue),
             bytes: Int(opened.exif_bytes.0))
     }
 
     var hasTransparency: Bool { opened.has_transparency != 0 }
 
-    var warnings: [String] { reader.warnings }
-
-    var chunks: [String] { reader.names }
-
-    private(set) var lastCount = 0
-
-    var message: String { reader.message }
-
-    var systemError: CInt { reader.systemError }
+    var chunks: [String] { names }
 }

@@ -11,13 +11,20 @@ import Synchronization
 /// failure of the process, each further call fails in the same way.
 ///
 /// A thread may take compressed data while another one reads rows, so a lock lets one call go on after the other.
-final class ConfinedReader: @unchecked Sendable {
-    // Everything but the lock is used only with the lock held.
+///
+/// `ConfinedPNGCalls` and `ConfinedJPEGCalls` add the calls of their formats.
+class ConfinedReader: @unchecked Sendable {
+    // What follows is used only with the lock held.
     private let lock = Mutex(())
     private let call: CodecCall
     private let name: String
     private var state = darkroom_remote_state()
     private var failure: PictureError?
+
+    /// The largest piece of metadata.
+    let mostMetadata: Int
+    /// The number of good rows of the last call that read rows. Only the thread that reads rows uses it.
+    private(set) var lastCount = 0
 
     static let program = CodecProgram("basic")
 
@@ -35,6 +42,7 @@ final class ConfinedReader: @unchecked Sendable {
         let limits = input.limits
         call = try CodecCall(decoding: input, by: program ?? Self.program)
         name = input.name
+        mostMetadata = limits.ancillaryBytes
         try ask(
             function, "reading the first bytes", first: limits.damaged == .keep ? 1 : 0,
             bytes: limits.largestAllocation, offset: limits.ancillaryBytes)
@@ -106,11 +114,11 @@ final class ConfinedReader: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - sends: whether the process gets the memory's present bytes first.
-    /// - Returns: the state after the first result that is not good, or after the last row, and the number of rows.
+    /// - Returns: the state after the first result that is not good, or after the last row.
     func read(
         _ function: darkroom_remote_function, _ count: Int, _ bytesPerRow: Int, sends: Bool,
         to start: UnsafeMutablePointer<UInt8>
-    ) throws(PictureError) -> (state: darkroom_remote_state, lastCount: Int) {
+    ) throws(PictureError) -> darkroom_remote_state {
         let most = data.count / bytesPerRow
         guard most > 0 else {
             throw PictureError(
@@ -130,9 +138,9 @@ final class ConfinedReader: @unchecked Sendable {
                 memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: data.prefix(memory.count)))
                 return state
             }
-            guard state.result == 0 else { return (state, done + Int(state.last_count)) }
+            lastCount = done + (state.result == 0 ? some : Int(state.last_count))
             done += some
-            if done == count { return (state, done) }
+            if state.result != 0 || done == count { return state }
         }
     }
 

@@ -3,7 +3,8 @@
 final class ConvertedReader: PictureReader {
     let base: any PictureReader
     let conversion: ColourConversion?
-    let colour: PictureColour
+    /// Those of the base, but for the colour.
+    let facts: PictureFacts
     private let remark: String?
     private let conversionPrograms: [CodecProgram]
     /// Whether rows are colours, and not indices of a palette.
@@ -27,24 +28,15 @@ final class ConvertedReader: PictureReader {
         conversion = plan.conversion
         remark = plan.remark
         conversionPrograms = plan.programs
-        colour = base.colour.stating(profile, isGray: base.layout.isGray)
+        var facts = base.facts
+        facts.colour = facts.colour.stating(profile, isGray: base.layout.isGray)
+        self.facts = facts
     }
 
     var stored: any PictureReader { base }
-    var hasInks: Bool { base.hasInks }
     var layout: PixelLayout { base.layout }
-    var orientation: Orientation { base.orientation }
-    var exif: [UInt8]? { base.exif }
     var warnings: [String] { base.warnings + (remark.map { [$0] } ?? []) }
-    var format: InputFormat { base.format }
     var metadata: SourceMetadata { base.metadata }
-    var needs: ReaderNeeds { base.needs }
-    var heldBytes: Int { base.heldBytes }
-    var heldBytesIfReduced: Int { base.heldBytesIfReduced }
-    var storedSize: (width: Int, height: Int) { base.storedSize }
-    var divisor: Int { base.divisor }
-    var canReduce: Bool { base.canReduce }
-    var storedDepth: Int { base.storedDepth }
     var programs: [CodecProgram] { base.programs + conversionPrograms }
     var canBeReadAhead: Bool { base.canBeReadAhead }
 

@@ -4,8 +4,10 @@ import CDarkroomShims
 final class JPEGFile {
     let calls: any JPEGCalls
     private let name: String
-    /// What is held until the last row.
-    private var heldBytes = 0
+    /// What is held until the last row: the coefficients of a picture with several scans.
+    private(set) var heldBytes = 0
+    /// Whether no scans are left that must be read before the first row.
+    private var isAbsorbed = true
 
     convenience init(_ input: PictureDecoder.Input) throws(PictureError) {
         switch input.limits.confine {
@@ -22,7 +24,8 @@ final class JPEGFile {
     func open() throws(PictureError) -> darkroom_jpeg_header {
         var header = darkroom_jpeg_header()
         try check(try calls.open(&header), step: "reading the header")
-        heldBytes = header.is_whole != 0 ? Int(clamping: header.whole_bytes) : 0
+        isAbsorbed = header.is_whole == 0
+        heldBytes = isAbsorbed ? 0 : Int(clamping: header.whole_bytes)
         return header
     }
 
@@ -64,14 +67,21 @@ final class JPEGFile {
         return counts
     }
 
-    /// Reads a part of a picture with several scans.
+    /// Reads the scans of a picture that has several, part by part. Any other picture has nothing to read here.
     ///
-    /// - Returns: false if the picture is complete; nil if it is read at several sizes, and the data are in doubt.
-    func absorb() throws(PictureError) -> Bool? {
-        let (result, isComplete) = try calls.absorb()
-        if result == DARKROOM_JPEG_UNUSUAL { return nil }
-        try check(result, step: "reading the scans")
-        return !isComplete
+    /// - Parameter checkpoint: called after each part.
+    /// - Returns: false if the picture is read at several sizes, and the data are in doubt.
+    func absorb(
+        _ checkpoint: () throws(PictureError) -> Void
+    ) throws(PictureError) -> Bool {
+        while !isAbsorbed {
+            let (result, isComplete) = try calls.absorb()
+            if result == DARKROOM_JPEG_UNUSUAL { return false }
+            try check(result, step: "reading the scans")
+            isAbsorbed = isComplete
+            try checkpoint()
+        }
+        return true
     }
 
     /// Reads the next rows. The numbers are used only in messages.

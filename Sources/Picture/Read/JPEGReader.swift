@@ -7,7 +7,7 @@ import CDarkroomShims
 /// the data of a usual one are in doubt. So all errors and remarks are libjpeg's, at the row where it would report them
 /// if it had decoded alone.
 ///
-/// Gray stays gray, and colour becomes RGB; CMYK and YCCK by the file's profile, or as `InkModel` says. A progressive
+/// Gray stays gray, and colour becomes RGB; CMYK and YCCK by the file's profile, or as `CMYKModel` says. A progressive
 /// picture, or one with separate scans for its components, is read completely before its first band is lent. It is held
 /// as coefficients of two bytes, which count for `PictureLimits.wholePictureBytes`. Other pictures never need more than
 /// a band.
@@ -19,31 +19,24 @@ import CDarkroomShims
 package final class JPEGReader: PictureReader {
     /// The layout of the decoded picture, which `divisor` reduces.
     package let layout: PixelLayout
-    package let colour: PictureColour
-    package let orientation: Orientation
-    private let finder: PacketFinder
-    package let exif: [UInt8]?
-    /// The factor by which each side of the picture is reduced when it is decoded: 1, 2, 4 or 8.
-    package let divisor: Int
-    package let storedSize: (width: Int, height: Int)
+    package let facts: PictureFacts
     /// Whether it has several scans.
     package let isProgressive: Bool
-    package let heldBytes: Int
 
     package typealias Decoder = PictureDecoder.Code
 
     /// The sizes at which it is read at once, see `JPEGViews`; empty if it is read at one.
     let views: [(layout: PixelLayout, rowsPerStep: Int)]
 
+    private let finder: PacketFinder
     fileprivate let file: JPEGFile
     fileprivate let input: PictureDecoder.Input
     private let buffer: FilterBuffer<UInt8>
-    /// nil if the picture has no inks.
-    private let inks: InkSource?
+    /// nil if the picture is not CMYK.
+    private let cmyk: CMYKSource?
     /// Remarks that are not from libjpeg.
     private var remarks: [String] = []
     private var nextRow = 0
-    private var isAbsorbed: Bool
     private var isFinished = false
 
     /// Reads everything before the pixels.
@@ -60,39 +53,34 @@ package final class JPEGReader: PictureReader {
         finder = PacketFinder(input.picture)
         let file = try JPEGFile(input)
         let raw = try file.open()
-        try limits.check(
-            width: Int(raw.width), height: Int(raw.height), place: "\(name): reading the header")
+        let (width, height) = (Int(raw.width), Int(raw.height))
+        try limits.check(width: width, height: height, place: "\(name): reading the header")
         isProgressive = raw.is_whole != 0
-        heldBytes = isProgressive ? Int(raw.whole_bytes) : 0
         try limits.check(
-            held: heldBytes, width: Int(raw.width), height: Int(raw.height),
+            held: file.heldBytes, width: width, height: height,
             place: "\(name): reading a progressive picture")
-        let exifs = try file.calls.exifs()
-        exif = Exif.firstUsable(exifs)
+        let exif = Exif.firstUsable(try file.calls.exifs())
         let (orientation, remark) = ExifOrientation.read(exif)
-        self.orientation = orientation
         if let remark { remarks.append(remark) }
-        let hasInks = raw.is_cmyk != 0
-        var inkProfile: [UInt8]?
+        let isCMYK = raw.is_cmyk != 0
+        var cmykProfile: [UInt8]?
         var colour = PictureColour()
         if raw.has_density != 0 { colour.density = PictureColour.Density(raw.density) }
         if let bytes = try file.calls.profile() {
             let profile = PictureColour.Profile(bytes: bytes)
-            if hasInks {
-                inkProfile = bytes
+            if isCMYK {
+                cmykProfile = bytes
             } else if let reason = profile.mismatch(isGray: raw.channels == 1) {
                 remarks.append("the colour profile is dropped: \(reason)")
             } else {
                 colour.profile = profile
             }
         }
-        if hasInks { colour = colour.stating(ofInks: input.profile) }
-        colour.heed(exif: exif)
-        self.colour = colour
-        inks = hasInks ? InkSource(profile: inkProfile, input) : nil
-        storedSize = (Int(raw.width), Int(raw.height))
-        divisor = input.divisor(Int(raw.width), Int(raw.height), orientation)
-        let channels = hasInks ? 3 : Int(raw.channels)
+        if isCMYK { colour = colour.stating(ofCMYK: input.profile) }
+        colour.noteColourSpace(ofExif: exif)
+        cmyk = isCMYK ? CMYKSource(profile: cmykProfile, input) : nil
+        let divisor = input.divisor(width, height, orientation)
+        let channels = isCMYK ? 3 : Int(raw.channels)
         let found = try views.isEmpty ? nil : file.start(views: views)
         self.views = (found ?? []).map { view in
             let layout = PixelLayout(
@@ -106,28 +94,28 @@ package final class JPEGReader: PictureReader {
             layout = PixelLayout(
                 width: size.width, height: size.height, channels: channels, depth: 8)
         }
-        // A row of inks has a sample more for each pixel.
-        let bytesPerRow = layout.bytesPerRow + (hasInks ? layout.width : 0)
+        // A row of CMYK has a sample more for each pixel.
+        let bytesPerRow = layout.bytesPerRow + (isCMYK ? layout.width : 0)
         buffer = try FilterBuffer(count: bytesPerRow * layout.rowsPerBand)
-        isAbsorbed = !isProgressive
+        var facts = PictureFacts(.jpeg, layout, Self.needs(layout, divisor: divisor))
+        facts.storedSize = (width, height)
+        (facts.divisor, facts.canReduce) = (divisor, true)
+        (facts.colour, facts.orientation, facts.exif) = (colour, orientation, exif)
+        (facts.isCMYK, facts.heldBytes) = (isCMYK, file.heldBytes)
+        self.facts = facts
         self.file = file
         self.input = input
     }
 
-    package var hasInks: Bool { inks != nil }
-    package var programs: [CodecProgram] { inks?.programs ?? [] }
+    package var programs: [CodecProgram] { cmyk?.programs ?? [] }
 
-    package var warnings: [String] { file.calls.warnings + remarks + (inks?.remarks ?? []) }
+    package var warnings: [String] { file.calls.warnings + remarks + (cmyk?.remarks ?? []) }
 
     /// Whether libjpeg decodes the pixels, from the beginning or since it has taken over.
     package var usesLibrary: Bool { file.calls.isReference }
 
     /// The names of the segments so far that contain no pixels, in order of appearance, each once.
     package var segments: [String] { file.calls.segments }
-
-    package var canReduce: Bool { true }
-
-    package var needs: ReaderNeeds { Self.needs(layout, divisor: divisor) }
 
     /// libjpeg holds up to five groups of rows of each component for interpolation, with at most 32 rows each, and one
     /// group of coefficients. Darkroom's own code holds three groups, and ends before libjpeg takes over.
@@ -141,8 +129,6 @@ package final class JPEGReader: PictureReader {
     /// libjpeg's `JPEG_MAX_DIMENSION`, in pixels.
     package static let largestSide = 65_500
 
-    package var format: InputFormat { .jpeg }
-
     package var metadata: SourceMetadata {
         var metadata = SourceMetadata(format: .jpeg)
         for segment in segments {
@@ -150,7 +136,7 @@ package final class JPEGReader: PictureReader {
             case "JFIF":
                 // It contains nothing else, and is in nearly every file.
                 if colour.density != nil { metadata.meanings[segment] = .colour(.density) }
-            case "ICC": metadata.meanings[segment] = inks == nil ? .colour(.profile) : .pixels
+            case "ICC": metadata.meanings[segment] = cmyk == nil ? .colour(.profile) : .pixels
             case "Exif": metadata.meanings[segment] = .packet(.exif)
             case "XMP": metadata.meanings[segment] = .packet(.xmp)
             case "APP13": metadata.meanings[segment] = .packet(.iptc)
@@ -170,21 +156,17 @@ package final class JPEGReader: PictureReader {
             return nil
         }
         try input.checkIn()
-        while !isAbsorbed {
-            guard let goesOn = try file.absorb() else {
-                preconditionFailure("a picture that is read at one size is never in doubt")
-            }
-            isAbsorbed = !goesOn
-            try input.checkIn()
+        guard try file.absorb(input.checkIn) else {
+            preconditionFailure("a picture that is read at one size is never in doubt")
         }
         let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)
         nextRow = rows.upperBound
         let start = UnsafeMutableRawPointer(buffer.start)
-        guard let inks else {
+        guard let cmyk else {
             try file.read(rows, of: layout, layout.bytesPerRow, to: start)
             return Band(start: start, rows: rows)
         }
-        let converter = try inks.converter(to: layout)
+        let converter = try cmyk.converter(to: layout)
         try file.read(rows, of: layout, converter.bytesPerRow, to: start)
         converter.convert(start, rows: rows.count)
         return Band(start: start, rows: rows)
@@ -199,7 +181,6 @@ final class JPEGViews: TeeSource {
     private(set) var isDoubtful = false
     private let reader: JPEGReader
     private var given: [Int]
-    private var isAbsorbed: Bool
     private var isFinished = false
 
     /// nil if the picture is read at one size.
@@ -209,7 +190,6 @@ final class JPEGViews: TeeSource {
         layouts = reader.views.map(\.layout)
         rowsPerStep = reader.views.map(\.rowsPerStep)
         given = layouts.map { _ in 0 }
-        isAbsorbed = !reader.isProgressive
     }
 
     private func doubt() -> PictureError {
@@ -220,11 +200,7 @@ final class JPEGViews: TeeSource {
     func next(into memory: [UnsafeMutableRawPointer]) throws(PictureError) -> [Range<Int>]? {
         if isFinished { return nil }
         try reader.input.checkIn()
-        while !isAbsorbed {
-            guard let goesOn = try reader.file.absorb() else { throw doubt() }
-            isAbsorbed = !goesOn
-            try reader.input.checkIn()
-        }
+        guard try reader.file.absorb(reader.input.checkIn) else { throw doubt() }
         guard let counts = try reader.file.step(into: memory) else { throw doubt() }
         guard counts.contains(where: { $0 > 0 }) else {
             try reader.file.finish()

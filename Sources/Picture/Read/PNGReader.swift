@@ -8,19 +8,15 @@ import CDarkroomShims
 ///
 /// Damage anywhere in the pixels is an error. The call of `nextBand` that returns nil finds damage after the last row:
 /// a wrong Adler checksum or a missing IEND.
-package final class PNGReader: Stage {
+package final class PNGReader: PictureReader {
     package let layout: PixelLayout
+    package let facts: PictureFacts
     package let header: Header
-    /// The valid chunks about colour and physical size.
-    package let colour: PictureColour
     /// Whether tRNS became the alpha channel.
     package let hasTransparencyChunk: Bool
-    /// The orientation in eXIf, if it is before the pixels.
-    package let orientation: Orientation
-    package let exif: [UInt8]?
 
     private let file: PNGFile
-    let finder: PacketFinder
+    private let finder: PacketFinder
     private let input: PictureDecoder.Input
     /// A band, or a whole interlaced picture.
     private let buffer: FilterBuffer<UInt8>
@@ -70,13 +66,17 @@ package final class PNGReader: Stage {
             isInterlaced: raw.interlaced != 0)
         // After the pixels, acTL means nothing (PNG, third edition, section 11.3.6.1).
         isAnimated = file.calls.chunks.contains("acTL")
-        var colour = try file.calls.colour()
         hasTransparencyChunk = file.calls.hasTransparency
+        var facts = PictureFacts(.png, layout, Self.needs(layout))
+        facts.colour = try file.calls.colour()
+        // eXIf after the pixels is not known yet.
         let exif = try file.calls.exif()
-        self.exif = exif.flatMap { $0.count <= Exif.mostBytes ? $0 : nil }
-        (orientation, remark) = ExifOrientation.read(exif)
-        colour.heed(exif: self.exif)
-        self.colour = colour
+        facts.exif = exif.flatMap { $0.count <= Exif.mostBytes ? $0 : nil }
+        (facts.orientation, remark) = ExifOrientation.read(exif)
+        facts.colour.noteColourSpace(ofExif: facts.exif)
+        if !header.hasPalette { facts.storedDepth = header.depth }
+        if header.isInterlaced { facts.heldBytes = layout.bytes }
+        self.facts = facts
         rowsPerBand = Self.rowsPerBand(layout)
         if header.isInterlaced {
             try limits.checkWholePicture(layout, place: "\(name): reading an interlaced picture")
@@ -102,6 +102,23 @@ package final class PNGReader: Stage {
 
     /// The names of the chunks so far, in order of appearance, each once.
     package var chunks: [String] { file.calls.chunks }
+
+    package func packets() throws(PictureError) -> SourcePackets { try finder.inPNG(exif: exif) }
+
+    package var metadata: SourceMetadata {
+        var metadata = SourceMetadata(format: .png)
+        for chunk in chunks where !["IHDR", "IDAT", "IEND"].contains(chunk) {
+            metadata.meanings[chunk] =
+                switch chunk {
+                case "PLTE" where header.hasPalette: .pixels
+                case "tRNS" where hasTransparencyChunk: .pixels
+                case "eXIf": .packet(.exif)
+                case "iTXt": .packet(.xmp)
+                default: PictureColour.Item(rawValue: chunk).map { .colour($0) } ?? .other
+                }
+        }
+        return metadata
+    }
 
     package func nextBand() throws(PictureError) -> Band? {
         if nextRow == layout.height {
@@ -162,6 +179,15 @@ package final class PNGReader: Stage {
         let group = 8
         if layout.bytesPerRow > (512 << 10) / group { return layout.rowsPerBand }
         return min(layout.height, (layout.rowsPerBand + group - 1) / group * group)
+    }
+
+    static func needs(_ layout: PixelLayout) -> ReaderNeeds {
+        let rows = rowsPerBand(layout)
+        // A band, another one decompressed, and perhaps a third one still packed; the previous row, and libpng's rows;
+        // the window of the decompression.
+        return ReaderNeeds(
+            rowsPerBand: rows,
+            bytes: 3 * rows * layout.bytesPerRow + 4 * layout.bytesPerRow + 1 << 20)
     }
 
     /// The passes of Adam7.

@@ -14,7 +14,7 @@ struct PacketFinder {
     /// More are not looked at.
     private static let mostParts = 100_000
 
-    /// - Parameter input: at the picture's begin.
+    /// - Parameter input: at the picture's beginning.
     init(_ input: PictureInput) {
         self.input = input
         begin = input.offset

@@ -73,8 +73,13 @@ package struct PictureDecoder: Sendable {
     let open: @Sendable (Input) throws(PictureError) -> any PictureReader
     /// What the reader of a picture needs, for the layout of its rows and the factor of their reduction.
     let needs: @Sendable (PixelLayout, _ divisor: Int) -> ReaderNeeds
+    /// A row as wide and deep as such a picture can have; limits may make it shorter.
+    var largestRow = PixelLayout(width: .max, height: 1, channels: 4, depth: 16)
+
     /// The maximum that the reader of a picture needs, if only the limits are known.
-    let mostNeeds: @Sendable (PictureLimits) -> ReaderNeeds
+    func mostNeeds(_ limits: PictureLimits) -> ReaderNeeds {
+        needs(largestRow.with(width: min(largestRow.width, limits.side)), 1)
+    }
 
     static let all = own + CodecFormat.all
 
@@ -84,22 +89,15 @@ package struct PictureDecoder: Sendable {
             kind: .png, name: "PNG", mediaType: "image/png", endings: [".png", ".apng"],
             heldWord: "interlaced",
             open: { input throws(PictureError) in try PNGReader(input) },
-            needs: { layout, _ in PNGReader.needs(layout) },
-            mostNeeds: { limits in
-                PNGReader.needs(
-                    PixelLayout(width: limits.side, height: 1, channels: 4, depth: 16))
-            }),
+            needs: { layout, _ in PNGReader.needs(layout) }),
         PictureDecoder(
             kind: .jpeg, name: "JPEG", mediaType: "image/jpeg",
             endings: [".jpg", ".jpeg", ".jpe", ".jfif"],
             heldWord: "progressive",
             open: { input throws(PictureError) in try JPEGReader(input) },
             needs: { JPEGReader.needs($0, divisor: $1) },
-            mostNeeds: { limits in
-                let side = min(limits.side, JPEGReader.largestSide)
-                return JPEGReader.needs(
-                    PixelLayout(width: side, height: 1, channels: 3, depth: 8), divisor: 1)
-            }),
+            largestRow: PixelLayout(
+                width: JPEGReader.largestSide, height: 1, channels: 3, depth: 8)),
     ]
 
     /// nil for a kind that cannot be read.

@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// What lcms2 makes of a profile, in a confined process: `Sources/CodecICC` says the order of the numbers.
 enum ProfileTables {
     /// The pages of darkroom-codec-icc.
@@ -57,7 +55,7 @@ enum ProfileTables {
                 page: direction.rawValue, checkpoint: input.checkpoint),
             .unknown, by: program)
         let layout = reader.layout
-        guard layout.channels == 3, layout.depth == 16, !reader.hasInks,
+        guard layout.channels == 3, layout.depth == 16, !reader.facts.isCMYK,
             sides.contains([layout.width, layout.height])
         else {
             throw PictureError(
@@ -73,38 +71,5 @@ enum ProfileTables {
             samples.append(contentsOf: row)
         }
         return samples
-    }
-}
-
-/// The tables for CMYK, by the digest of their profiles: those that were used last. Each has 501 KB.
-enum InkTables {
-    private static let recent =
-        RecentValues<ColourConversions.Key, Result<[UInt16]?, PictureError>>(most: 8)
-
-    /// - Parameters:
-    ///   - profile: that of the file.
-    ///   - target: `keep` means sRGB.
-    /// - Returns: also a remark, if the profile cannot be used.
-    static func table(
-        for profile: [UInt8]?, to target: OutputProfile, _ input: PictureDecoder.Input
-    ) throws(PictureError) -> (table: [UInt16], remark: String?) {
-        let isP3 = target == .p3
-        let usual = isP3 ? InkModel.displayP3 : InkModel.sRGB
-        guard let profile else { return (usual, nil) }
-        var digest = SHA256Digest()
-        digest.update(profile)
-        let key = ColourConversions.Key(digest: digest.bytes(), target: isP3 ? .p3 : .srgb)
-        let made = try recent.value(for: key) { () throws(PictureError) -> [UInt16]? in
-            let answer = try ProfileTables.samples(of: profile, isP3 ? .toP3 : .toSRGB, input)
-            guard case .samples(let table) = answer, table.count == InkModel.count else {
-                return nil
-            }
-            return table
-        }
-        if let made { return (made, nil) }
-        return (
-            usual,
-            "the colour profile cannot be used: the inks are taken as those of offset printing"
-        )
     }
 }

@@ -78,7 +78,7 @@ package struct PictureEncoder: Sendable {
     /// The metadata that a file can have.
     var packets: Set<MetadataPacket> = [.exif, .xmp]
     /// Whether the orientation in this metadata counts, so that a picture that was not turned can keep it.
-    var heedsExif = true
+    var usesExifOrientation = true
     /// Examines a colour profile from a file of another format; nil if the format takes any profile.
     var judge:
         (@Sendable (PictureColour.Profile) throws(PictureError) -> PictureColour.Profile.Verdict)?
@@ -106,14 +106,14 @@ package struct PictureEncoder: Sendable {
 
     fileprivate static let avif = PictureEncoder(
         .avif, kind: .avif, mostDepth: 12, channels: { $0.channels == 2 ? 4 : $0.channels },
-        endings: [".avif"], heedsExif: false, judge: { $0.judged(withoutGray: .avif) })
+        endings: [".avif"], usesExifOrientation: false, judge: { $0.judged(withoutGray: .avif) })
 
     fileprivate static let tiff = PictureEncoder(
         .tiff, kind: .tiff, mostDepth: 16, endings: [".tif", ".tiff"], keepsExif: false,
-        heedsExif: false, packets: [.exif, .xmp, .iptc])
+        usesExifOrientation: false, packets: [.exif, .xmp, .iptc])
 
     fileprivate static let jpegXL = PictureEncoder(
-        .jpegXL, kind: .jpegXL, mostDepth: 16, endings: [".jxl"], heedsExif: false)
+        .jpegXL, kind: .jpegXL, mostDepth: 16, endings: [".jxl"], usesExifOrientation: false)
 }
 
 extension PictureEncoder {
@@ -122,14 +122,15 @@ extension PictureEncoder {
     fileprivate init(
         _ codec: CodecEncoder, kind: InputFormat, mostDepth: Int,
         channels: @escaping @Sendable (PixelLayout) -> Int = { $0.channels }, endings: [String],
-        keepsExif: Bool = true, heedsExif: Bool = true,
+        keepsExif: Bool = true, usesExifOrientation: Bool = true,
         packets: Set<MetadataPacket> = [.exif, .xmp],
         judge: (@Sendable (PictureColour.Profile) -> PictureColour.Profile.Verdict)? = nil
     ) {
         self.init(
             kind: kind, isLossless: false, hasAlpha: true, mostDepth: mostDepth,
             channels: channels, endings: endings, keepsExif: keepsExif,
-            packets: packets, heedsExif: heedsExif, judge: judge, program: codec.program,
+            packets: packets, usesExifOrientation: usesExifOrientation, judge: judge,
+            program: codec.program,
             write: { input throws(PictureError) in try CodecWriter.write(input, codec) },
             needs: { picture throws(PictureError) in try codec.needs(picture) })
     }

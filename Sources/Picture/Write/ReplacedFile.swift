@@ -76,26 +76,16 @@ struct ReplacedFile: ~Copyable {
         let copy = try PicturePath.create(part.path, name: path)
         part.exists = true
         do throws(FileError) {
-            var piece = [UInt8](repeating: 0, count: 1 << 20)
-            var place: off_t = 0
+            var place = 0
             while true {
-                let count = try read(at: place, &piece)
-                if count == 0 { break }
-                try copy.write(piece[..<count], path: path)
-                place += off_t(count)
+                let piece = try descriptor.read(1 << 20, at: place, path: path)
+                if piece.isEmpty { break }
+                try copy.write(piece, path: path)
+                place += piece.count
             }
             try copy.close(path: path)
         } catch {
             throw Self.error(error)
-        }
-    }
-
-    private func read(at place: off_t, _ piece: inout [UInt8]) throws(FileError) -> Int {
-        let number = descriptor.number
-        do throws(Errno) {
-            return try retryingInterrupts { pread(number, &piece, piece.count, place) }
-        } catch {
-            throw FileError(.read, path, error)
         }
     }
 

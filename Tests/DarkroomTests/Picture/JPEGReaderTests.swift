@@ -204,7 +204,7 @@ struct JPEGReaderTests {
         let layout = PixelLayout(width: 19, height: 11, channels: 3, depth: 8)
         var expected = maker.samples.map { isOfAdobe ? 255 - $0 : $0 }
         try expected.withUnsafeMutableBytes {
-            InkConverter(to: layout, table: InkModel.sRGB)
+            CMYKConverter(to: layout, table: CMYKModel.sRGB)
                 .convert(try #require($0.baseAddress), rows: 11)
         }
         #expect(reader.layout == layout)

@@ -70,7 +70,7 @@ struct CodecReaderTests {
             expected += colours[pixel..<pixel + 3].map { 255 - $0 } + [0]
         }
         try expected.withUnsafeMutableBytes {
-            InkConverter(to: reader.layout, table: InkModel.sRGB)
+            CMYKConverter(to: reader.layout, table: CMYKModel.sRGB)
                 .convert(try #require($0.baseAddress), rows: 6)
         }
         #expect(try reader.allBytes() == Array(expected.prefix(reader.layout.bytes)))
@@ -171,7 +171,7 @@ struct CodecReaderTests {
     @Test func keepsSixteenBits() throws {
         let reader = try Self.reader(of: .content(CodecSamples.tiffDeep), .tiff)
         #expect(reader.layout == PixelLayout(width: 8, height: 6, channels: 1, depth: 16))
-        #expect(reader.storedDepth == 16)
+        #expect(reader.facts.storedDepth == 16)
         let samples: [UInt16] = try reader.allBytes().withUnsafeBytes {
             Array($0.bindMemory(to: UInt16.self))
         }
@@ -198,7 +198,7 @@ struct CodecReaderTests {
             let layout = PixelLayout(
                 width: (width + divisor - 1) / divisor, height: (height + divisor - 1) / divisor,
                 channels: 3, depth: 8)
-            #expect(reader.layout == layout && reader.divisor == divisor && reader.canReduce)
+            #expect(reader.layout == layout && reader.divisor == divisor && reader.facts.canReduce)
             #expect(reader.storedSize == (width, height))
             var expected: [UInt8] = []
             for y in 0..<layout.height {
@@ -223,7 +223,7 @@ struct CodecReaderTests {
     ])
     func decodesOthersWhole(_ file: [UInt8], _ kind: InputFormat) throws {
         let reader = try Self.reader(of: .content(file), kind, divisor: 2)
-        #expect(!reader.canReduce && reader.divisor == 1 && reader.layout.width == 8)
+        #expect(!reader.facts.canReduce && reader.divisor == 1 && reader.layout.width == 8)
     }
 
     /// Light beyond white would look washed out; what a sensor has measured is no picture.

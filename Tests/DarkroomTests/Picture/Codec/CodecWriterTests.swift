@@ -63,7 +63,7 @@ struct CodecWriterTests {
                 #expect(found.difference(from: expected) <= way.difference)
                 #expect(reader.warnings == [])
                 if way.options.format == .avif {
-                    #expect(reader.storedDepth == way.options.depth(of: picture.layout))
+                    #expect(reader.facts.storedDepth == way.options.depth(of: picture.layout))
                 }
             }
         }

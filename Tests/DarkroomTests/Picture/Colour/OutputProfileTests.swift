@@ -278,9 +278,9 @@ struct OutputProfileTests {
             report.warnings == ["the colour profile cannot be used: its values are taken as sRGB"])
         let inks = Self.jpeg(
             [0, 0, 0, 0], JPEGSegment.profile(ICCProfileMaker.profile(space: "CMYK")))
-        let (_, ofInks) = try Self.made(inks, OutputOptions())
+        let (_, ofCMYK) = try Self.made(inks, OutputOptions())
         #expect(
-            ofInks.warnings == [
+            ofCMYK.warnings == [
                 "the colour profile cannot be used: the inks are taken as those of offset printing"
             ])
     }

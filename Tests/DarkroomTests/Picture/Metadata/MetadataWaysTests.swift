@@ -150,7 +150,7 @@ struct MetadataWaysTests {
     func theOrientationStaysWhereNothingIsTurned(to: OutputFormat) throws {
         let way = Way(from: .jpeg, to: to)
         let result = try Self.run(way, MetadataChoice([.exif]), autoOrient: false)
-        let isHeeded = to.encoder.heedsExif
+        let isHeeded = to.encoder.usesExifOrientation
         let expected: ExifOrientation = isHeeded ? .found(.rightTop) : .found(.topLeft)
         let exif = try #require(result.packets.exif)
         #expect(ExifOrientation(tiff: exif) == (to == .tiff ? .none : expected))

@@ -10,7 +10,7 @@ import Foundation
 ///
 /// White paper becomes white, and the darkest overprint black (relative colorimetric, with compensation of the black
 /// point). The model has no file: this type makes its table.
-enum InkModel {
+enum CMYKModel {
     /// The steps for each ink, as lcms2 has in tables of its own.
     static let steps = 17
     /// The numbers in a table.
@@ -39,7 +39,7 @@ enum InkModel {
         }
     }()
 
-    private static let white = [0.9642, 1, 0.8249]
+    private static let white = ICCProfile.white
 
     /// CIE 15, with the white of D50.
     private static func xyz(ofLab lab: [Double]) -> [Double] {

@@ -1,10 +1,10 @@
 /// The conversion of a reader's rows of CMYK, which is prepared when the first ones are read.
-final class InkSource {
+final class CMYKSource {
     /// If the profile cannot be used.
     private(set) var remarks: [String] = []
     private let profile: [UInt8]?
     private let input: PictureDecoder.Input
-    private var made: InkConverter?
+    private var made: CMYKConverter?
     /// Those that take part.
     var programs: [CodecProgram] { profile == nil ? [] : [ProfileTables.program] }
 
@@ -16,11 +16,11 @@ final class InkSource {
     }
 
     /// - Parameter layout: of the rows of RGB, the same each time.
-    func converter(to layout: PixelLayout) throws(PictureError) -> InkConverter {
+    func converter(to layout: PixelLayout) throws(PictureError) -> CMYKConverter {
         if let made { return made }
-        let (table, remark) = try InkTables.table(for: profile, to: input.profile, input)
+        let (table, remark) = try CMYKTables.table(for: profile, to: input.profile, input)
         if let remark { remarks.append(remark) }
-        let converter = InkConverter(to: layout, table: table)
+        let converter = CMYKConverter(to: layout, table: table)
         made = converter
         return converter
     }

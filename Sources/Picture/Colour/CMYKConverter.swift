@@ -3,7 +3,7 @@ import CDarkroomPixels
 /// Converts rows of CMYK to RGB by a table, in place.
 ///
 /// The samples say how much ink there is: 0 none, the most all of it; 8 or 16 bits, perhaps with alpha, which stays.
-final class InkConverter {
+final class CMYKConverter {
     /// Of a stored row.
     let bytesPerRow: Int
     private let width: Int
@@ -13,9 +13,9 @@ final class InkConverter {
 
     /// - Parameters:
     ///   - layout: of the rows of RGB.
-    ///   - table: see `darkroom_convert_table`; `InkModel.steps` for each ink.
+    ///   - table: see `darkroom_convert_table`; `CMYKModel.steps` for each ink.
     init(to layout: PixelLayout, table: [UInt16]) {
-        precondition(table.count == InkModel.count)
+        precondition(table.count == CMYKModel.count)
         self.table = table
         (width, channels, depth) = (layout.width, layout.channels, layout.depth)
         bytesPerRow = width * (channels + 1) * depth / 8
@@ -26,7 +26,7 @@ final class InkConverter {
         table.withUnsafeBufferPointer {
             darkroom_convert_table(
                 start, channels + 1, start, channels, rows * width, 4, Int32(depth),
-                $0.baseAddress, UInt32(InkModel.steps))
+                $0.baseAddress, UInt32(CMYKModel.steps))
         }
     }
 }

@@ -1,0 +1,34 @@
+import DarkroomCore
+
+/// The tables for CMYK, by the digest of their profiles: those that were used last. Each has 501 KB.
+enum CMYKTables {
+    private static let recent =
+        RecentValues<ColourConversions.Key, Result<[UInt16]?, PictureError>>(most: 8)
+
+    /// - Parameters:
+    ///   - profile: that of the file.
+    ///   - target: `keep` means sRGB.
+    /// - Returns: also a remark, if the profile cannot be used.
+    static func table(
+        for profile: [UInt8]?, to target: OutputProfile, _ input: PictureDecoder.Input
+    ) throws(PictureError) -> (table: [UInt16], remark: String?) {
+        let isP3 = target == .p3
+        let usual = isP3 ? CMYKModel.displayP3 : CMYKModel.sRGB
+        guard let profile else { return (usual, nil) }
+        var digest = SHA256Digest()
+        digest.update(profile)
+        let key = ColourConversions.Key(digest: digest.bytes(), target: isP3 ? .p3 : .srgb)
+        let made = try recent.value(for: key) { () throws(PictureError) -> [UInt16]? in
+            let answer = try ProfileTables.samples(of: profile, isP3 ? .toP3 : .toSRGB, input)
+            guard case .samples(let table) = answer, table.count == CMYKModel.count else {
+                return nil
+            }
+            return table
+        }
+        if let made { return (made, nil) }
+        return (
+            usual,
+            "the colour profile cannot be used: the inks are taken as those of offset printing"
+        )
+    }
+}
