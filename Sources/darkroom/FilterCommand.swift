@@ -30,7 +30,7 @@ struct FilterCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The picture; - or nothing for standard input.", valueName: "file"),
+            "The picture; - is standard input. If not given: standard input.", valueName: "file"),
         completion: .file())
     var file: String?
 
@@ -43,7 +43,7 @@ struct FilterCommand: ParsableCommand {
         completion: .file())
     var output: String?
 
-    @Flag(help: "Print one JSON object about the result; only with -o.")
+    @Flag(help: "With -o: print one JSON object about the result.")
     var json = false
 
     @OptionGroup var engine: EngineOptions

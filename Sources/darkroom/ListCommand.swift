@@ -29,8 +29,7 @@ struct ListCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "List batches in these states only: \(Words.list(BatchState.allCases.map(\.rawValue), "or")). "
-                + "Several are separated by commas.",
+            "List only batches in these states, separated by commas: \(Words.list(BatchState.allCases.map(\.rawValue), "or")).",
             valueName: "state"),
         completion: .list(BatchState.allCases.map(\.rawValue)),
         transform: StateList.init(argument:))
@@ -43,7 +42,7 @@ struct ListCommand: ParsableCommand {
             valueName: "time"))
     var since: SinceTime?
 
-    @Flag(help: "Print JSON Lines: an object for each batch, and a summary at the end.")
+    @Flag(help: "Print JSON Lines: one object for each batch, then a summary.")
     var json = false
 
     func run() throws {

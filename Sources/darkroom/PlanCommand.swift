@@ -33,7 +33,7 @@ struct PlanCommand: ParsableCommand {
             "Tell only what this shard would make, as for darkroom run.", valueName: "i/n"))
     var shard: String?
 
-    @Flag(help: "Print JSON Lines: one object for each image or file, and one with the sums.")
+    @Flag(help: "Print JSON Lines: one object for each image or file, then a summary.")
     var json = false
 
     func validate() throws {

@@ -68,7 +68,7 @@ struct RunCommand: ParsableCommand {
         help: "Show no progress, and nothing on success; the exit code tells how it ended.")
     var quiet = false
 
-    @Flag(help: "Print one JSON object at the end.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {
