@@ -21,18 +21,16 @@ struct FormerFiles {
     struct Result {
         let isFiltered: Bool
         let file: ByteString?
-    }
 
-    init(
-        _ entries: [ByteString: Set<FormerOutputs.Entry>], outputs: Directory,
-        manifest: Manifest, images: [ImageStatus], sources: LocalSources
-    ) throws(RunError) {
-        try self.init(
-            entries, outputs: outputs, manifest: manifest,
-            results: images.map {
-                Result(
-                    isFiltered: $0.state == .filtered, file: $0.output.map { ByteString($0.file) })
-            }, sources: sources)
+        init(_ image: ImageStatus) {
+            isFiltered = image.state == .filtered
+            file = image.output.map { ByteString($0.file) }
+        }
+
+        init(_ image: ImageOutline) {
+            isFiltered = image.state == .filtered
+            file = image.output.map { ByteString($0.file) }
+        }
     }
 
     init(

@@ -155,12 +155,9 @@ struct FormerImages {
             times: .init(received: newest.times.received),
             counts: Status.Counts(of: images), images: images)
         status.shards = shards
-        if status.counts.failed > 0 { status.state = .completedWithErrors }
+        status.state = status.counts.finalState
         let frames = used.sorted().map { self.frames[$0] }
-        status.versions = frames.reduce(into: [PictureVersions]()) {
-            $0 = $0.joined(by: $1.versions ?? [])
-        }
-        if status.versions == [] { status.versions = nil }
+        status.versions = Status.versions(of: frames)
         // An output that was changed after any of these is read, and a failed image is tried again if its source was. They
         // are in UTC and have one length.
         func first(_ time: (Status.Times) -> String?) -> String? {

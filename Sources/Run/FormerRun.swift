@@ -167,8 +167,8 @@ struct FormerRun {
             entries.add(.init(output, of: image, isGone: gone.contains(ByteString(image.name))))
         }
         return try FormerFiles(
-            entries.byFile, outputs: outputs, manifest: job.manifest, images: images,
-            sources: job.sources
+            entries.byFile, outputs: outputs, manifest: job.manifest,
+            results: images.map(FormerFiles.Result.init), sources: job.sources
         ).gone.map(\.string)
     }
 }

@@ -137,6 +137,14 @@ package struct RunPlan: Codable, Sendable, Equatable {
         return plan
     }
 
+    /// The plan of the run in a folder of results, and the folder that has it; nil if there is none that can be read.
+    static func find(in outputs: Directory) -> (plan: RunPlan, root: Directory)? {
+        guard let root = try? Directory(FileName(RunFolder.spoolName), in: outputs),
+            let plan = try? read(in: root)
+        else { return nil }
+        return (plan, root)
+    }
+
     private var expectedVersion: Int { shards == nil ? 1 : revision == nil ? 3 : 4 }
 
     /// The content of the file. Without links, the plan is an empty file for a moment (`Directory.publish`); if it stays

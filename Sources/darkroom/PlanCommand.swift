@@ -57,6 +57,7 @@ struct PlanCommand: ParsableCommand {
     private func tell(_ image: RunForecast.Image) throws {
         let (action, reason, words) =
             switch image.verdict {
+            case .stands: return
             case .made(let reason): ("make", reason.rawValue, reason.words)
             case .standsAlone(let reason): ("keep", reason.rawValue, reason.words)
             }
