@@ -154,7 +154,7 @@ struct CheckCommand: ParsableCommand {
             let remedy =
                 sources
                 ? manifest.map(ManifestArgument.hasItsOwn) ?? "" : "to check them, add --sources"
-            if let refusal = pictures.refusal(list: list.list, remedy: remedy) { throw refusal }
+            try pictures.refuse(list: list.list, remedy: remedy)
             return files.map { .path($0) }
         }
         let job = try pictures.job(

@@ -72,12 +72,12 @@ struct PictureOptions: ParsableArguments {
     )
     var strict = false
 
-    /// Why the options of pictures cannot stand beside a manifest; nil if there is none. It names the first one.
+    /// Refuses the options of pictures beside a manifest. The error names the first one.
     ///
     /// - Parameters:
     ///   - list: the value of `--from`.
     ///   - remedy: what to do, if the options are to stay.
-    func refusal(list: String?, remedy: String) -> ClientError? {
+    func refuse(list: String?, remedy: String) throws(ClientError) {
         let given = [
             recipe.map { _ in "--recipe" }, filters.first.map { _ in "--filter" },
             watermarks.first.map { _ in "--watermark" }, sizes.first.map { _ in "--sizes" },
@@ -87,8 +87,8 @@ struct PictureOptions: ParsableArguments {
             strict ? "--strict" : nil,
             list.map { _ in "--from" },
         ]
-        guard let option = given.compactMap(\.self).first else { return nil }
-        return .badOption("\(option) is for pictures; \(remedy)")
+        guard let option = given.compactMap(\.self).first else { return }
+        throw .badOption("\(option) is for pictures; \(remedy)")
     }
 
     struct Input {
@@ -283,21 +283,5 @@ extension Words {
             ?? ": write \(list(names, "or"))"
         throw ClientError(
             .usage, code: "unknown-value", "\(option) \(FileName(word).text): unknown\(hint)")
-    }
-}
-
-/// What an argument of `submit` means.
-enum ManifestArgument {
-    /// As the end of a sentence about an option of pictures.
-    static func hasItsOwn(_ argument: String) -> String {
-        let name =
-            argument == ManifestFile.standardInput ? "standard input" : FileName(argument).text
-        return "\(name) is a manifest and says itself what to do"
-    }
-
-    /// Whether it is a manifest, by its name. A URL always names a picture.
-    static func isManifest(_ argument: String) -> Bool {
-        if argument == ManifestFile.standardInput { return true }
-        return !argument.contains("://") && ManifestFormat(fileName: argument) != nil
     }
 }
