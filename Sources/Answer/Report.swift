@@ -1,5 +1,4 @@
 import DarkroomCore
-import Foundation
 
 /// The content of a `ReportFile`.
 package protocol Report: Encodable, Sendable {
@@ -11,15 +10,6 @@ package protocol Report: Encodable, Sendable {
 }
 
 extension Report {
-    /// Indented JSON with keys in alphabetical order and a final newline.
-    package func encoded() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        do {
-            return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
-        } catch {
-            // Strings, finite numbers and enumerations can always be encoded.
-            preconditionFailure("\(Self.fileName.text) cannot be encoded: \(error)")
-        }
-    }
+    /// The content of its file.
+    package func encoded() -> [UInt8] { jsonFile() }
 }

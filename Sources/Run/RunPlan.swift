@@ -179,25 +179,17 @@ package struct RunPlan: Codable, Sendable, Equatable {
     /// Replaces the plan of the former manifest. The folder is locked, so that nobody else has one.
     func replace(in folder: Directory) throws(FileError) {
         let new = FileName(Self.newPrefix)
-        try folder.write(encoded(), to: new, replacing: true, durably: false)
+        try folder.write(jsonFile(), to: new, replacing: true, durably: false)
         FaultPoint.planWritten.pass()
         try folder.rename(new, to: folder, as: Self.fileName, replacing: true)
         FaultPoint.planMoved.pass()
-    }
-
-    private func encoded() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Strings and integers can always be encoded.
-        let text = (try? encoder.encode(self)) ?? Data()
-        return Array(text) + [UInt8(ascii: "\n")]
     }
 
     private func write(into folder: Directory) throws(FileError) {
         // The same number on two machines is harmless: the two plans are of one moment, and the later one is refused.
         let name = FileName(unique: "\(Self.newPrefix)-")
         do {
-            try folder.write(encoded(), to: name, durably: false)
+            try folder.write(jsonFile(), to: name, durably: false)
             FaultPoint.planWritten.pass()
             try folder.publish(name, to: folder, as: Self.fileName, rivals: .some)
         } catch  where [.noSuchFileOrDirectory, .fileExists].contains(error.errno) {

@@ -3,7 +3,6 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import DarkroomWork
-import Foundation
 import SystemPackage
 
 /// Takes complete pictures: copies them, records them, and submits the copies as one batch. `HotBatch` has the table.
@@ -252,22 +251,13 @@ extension HotFolderStation {
         guard !collection.pictures.isEmpty else { return try station.removeTree(Self.copiesName) }
         let settings = settings
         let folder = folder
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let content = Content(
             recipe: folder.recipe, images: collection.pictures.map(\.source.string),
             deliver: folder.delivery.map {
                 Content.Delivery(to: $0.folder, ifExists: $0.existing.rawValue)
             })
-        let manifest: Data
-        do {
-            manifest = try encoder.encode(content)
-        } catch {
-            // Texts can always be encoded.
-            preconditionFailure("a manifest cannot be encoded: \(error)")
-        }
         try collection.copies.write(
-            Array(manifest) + [UInt8(ascii: "\n")], to: "\(FolderJob.stem).json", durably: false)
+            content.jsonFile(), to: "\(FolderJob.stem).json", durably: false)
         // One call for all copies is faster than one for each.
         if settings.isDurable { try collection.copies.syncFileSystem() }
         FaultPoint.hotCopied.pass()

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import Foundation
 
 /// A folder that was submitted with pictures and without a manifest (`FolderJob`), and the recipe for all of them.
 ///
@@ -29,15 +28,7 @@ package struct PictureFolder: Sendable {
     }
 
     var manifest: [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let content = Content(recipe: recipe, images: [SourcePattern.everything.text.string])
-        do {
-            return Array(try encoder.encode(content)) + [UInt8(ascii: "\n")]
-        } catch {
-            // Texts can always be encoded.
-            preconditionFailure("a manifest cannot be encoded: \(error)")
-        }
+        Content(recipe: recipe, images: [SourcePattern.everything.text.string]).jsonFile()
     }
 }
 

@@ -18,11 +18,7 @@ extension SourceRecord {
     }
 
     package func encoded() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Strings and integers can always be encoded.
-        let file = File(sources: patterns, pages: pages)
-        return Array((try? encoder.encode(file)) ?? Data()) + [UInt8(ascii: "\n")]
+        File(sources: patterns, pages: pages).jsonFile()
     }
 
     /// What a folder has; nil without a readable file.
