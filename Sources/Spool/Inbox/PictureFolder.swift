@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
+import Glibc
 
 /// A folder that was submitted with pictures and without a manifest (`FolderJob`), and the recipe for all of them.
 ///
