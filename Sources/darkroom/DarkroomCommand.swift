@@ -3,7 +3,6 @@ import CDarkroomEntry
 import DarkroomClient
 import DarkroomCore
 import DarkroomRun
-import Foundation
 import Glibc
 
 /// The command line for people and scripts.

@@ -4,7 +4,6 @@ import DarkroomConfiguration
 import DarkroomCore
 import DarkroomManifest
 import DarkroomRun
-import Foundation
 
 struct RunCommand: ParsableCommand {
     static let name = "run"

@@ -1,6 +1,5 @@
 import ArgumentParser
 import DarkroomClient
-import DarkroomConfiguration
 import Foundation
 
 /// The options of every command that uses a spool.

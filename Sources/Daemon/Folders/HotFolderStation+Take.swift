@@ -3,6 +3,7 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import DarkroomWork
+import Glibc
 import SystemPackage
 
 /// Takes complete pictures: copies them, records them, and submits the copies as one batch. `HotBatch` has the table.
