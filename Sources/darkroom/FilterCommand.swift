@@ -139,15 +139,10 @@ struct FilterCommand: ParsableCommand {
     }
 
     private func refuseUnusable() throws(ClientError) {
-        if let target {
-            var information = stat()
-            if target.isEmpty || target.hasSuffix("/")
-                || stat(target, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
-            {
-                throw ClientError(
-                    .cannotCreate, code: "not-a-file",
-                    "-o \(target.shellQuoted): it is a folder. Name a file in it")
-            }
+        if let target, target.isEmpty || target.hasSuffix("/") || PictureTree.isFolder(target) {
+            throw ClientError(
+                .cannotCreate, code: "not-a-file",
+                "-o \(target.shellQuoted): it is a folder. Name a file in it")
         }
         if isInput, isatty(STDIN_FILENO) == 1 {
             throw ClientError(
