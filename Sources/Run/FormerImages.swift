@@ -85,7 +85,7 @@ struct FormerImages {
         return frame
     }
 
-    /// The same for images that have ended since the status that was read last.
+    /// Takes images from a journal, which have ended since the status that was read last.
     mutating func read(_ images: [ImageStatus]) {
         for image in images {
             let entry = image.output.map { FormerOutputs.Entry($0, of: image) }

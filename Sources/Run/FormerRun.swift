@@ -94,7 +94,7 @@ struct FormerRun {
         } ?? []
     }
 
-    /// The same for a folder in which shards have worked.
+    /// What shards have left in a folder; nil if they have made nothing.
     private init?(
         _ job: inout RunJob, outputs: Directory, _ plan: RunPlan, _ shards: RunPlan.Shards,
         in root: Directory

@@ -103,6 +103,7 @@ package enum OutputFault: Sendable, Equatable {
     }
 }
 
+/// Compares outputs with what the status says of them.
 struct OutputCheck: Sendable {
     let outputs: Directory
     /// Whether the content is read; otherwise only the length is compared.
@@ -118,7 +119,7 @@ struct OutputCheck: Sendable {
         }
     }
 
-    /// The same for its copy with this absolute path.
+    /// Compares the delivered copy of an output, which has this absolute path; nil if it is as it was written.
     func fault(of output: ImageOutline.Output, deliveredTo path: String) -> OutputFault? {
         do {
             var folder = FilePath(path)

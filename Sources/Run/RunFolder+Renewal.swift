@@ -41,7 +41,7 @@ extension RunFolder {
             && status.recipes == job.manifest.recipeReferences
     }
 
-    /// The same, and its patterns mean the same.
+    /// Whether a status is of this manifest, with these recipes and settings, and its patterns mean the same.
     ///
     /// - Parameter folder: where its sources are recorded.
     func isOfThis(_ status: Status, in folder: Directory) throws(RunError) -> Bool {
