@@ -5,6 +5,7 @@ import DarkroomFetch
 import DarkroomSpool
 import DarkroomWork
 
+/// What the metrics say besides the counters (`Metrics`): the state of the daemon at one moment. `MetricsText` writes both.
 struct MetricsMoment: Sendable {
     var spool = ""
     var version = ""

@@ -82,6 +82,7 @@ struct ExpectedOutput: Sendable {
     }
 }
 
+/// Why the file of an output is not as the status has it.
 package enum OutputFault: Sendable, Equatable {
     case missing
     case notAFile

@@ -14,6 +14,7 @@ protocol ControlSubcommand: ParsableCommand {
     var waits: Bool { get }
 }
 
+/// A control command with `--wait`.
 protocol WaitingControlSubcommand: ControlSubcommand {
     var waiting: WaitOption { get }
 }

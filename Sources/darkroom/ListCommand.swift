@@ -67,6 +67,7 @@ struct ListCommand: ParsableCommand {
     }
 }
 
+/// A value of `--state`: `completedWithErrors,rejected`.
 struct StateList {
     /// What people write for a state.
     private static let synonyms: [String: BatchState] = [
@@ -95,6 +96,7 @@ struct StateList {
     }
 }
 
+/// The value of `--since`, such as `7d` or `2026-11-21`.
 struct SinceTime: ExpressibleByArgument {
     let date: Date
 
