@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomCore
 import Foundation
 import Synchronization
@@ -117,9 +116,12 @@ package final class FormerOutputs: Sendable {
         guard !outputs.isEmpty else {
             return try ifExists { () throws(FileError) in try root.remove(Self.fileName) } ?? ()
         }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Strings and integers can always be encoded.
+        let text = (try? encoder.encode(File(outputs: outputs))) ?? Data()
         try root.write(
-            File(outputs: outputs).jsonFile(), to: Self.newFileName, replacing: true,
-            durably: durably)
+            Array(text), to: Self.newFileName, replacing: true, durably: durably)
         FaultPoint.formerWritten.pass()
         try root.rename(Self.newFileName, to: root, as: Self.fileName, replacing: true)
         if durably { try root.sync() }
