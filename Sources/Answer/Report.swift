@@ -10,5 +10,6 @@ package protocol Report: Encodable, Sendable {
 }
 
 extension Report {
+    /// The content of its file.
     package func encoded() -> [UInt8] { JSONFile.text(of: self) }
 }

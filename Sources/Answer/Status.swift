@@ -208,6 +208,12 @@ package struct Status: VersionedFile, Codable, Sendable, Equatable {
 
         /// The number of images that will not change any more. The numbers of a file may have any values.
         package var finished: Int { filtered.saturatingAdd(failed).saturatingAdd(cancelled) }
+
+        /// The state of a batch whose images have all ended. Without a cancelled or failed one, it is completed.
+        package var finalState: BatchState {
+            if cancelled > 0 { return .cancelled }
+            return failed > 0 ? .completedWithErrors : .completed
+        }
     }
 }
 
@@ -228,4 +234,9 @@ package enum BatchState: String, Codable, Sendable, CaseIterable {
 
     /// Whether the batch will not change any more.
     package var isFinal: Bool { self != .pending && self != .processing && self != .held }
+
+    /// The state in a sentence.
+    package var words: String {
+        self == .completedWithErrors ? "completed with errors" : rawValue
+    }
 }

@@ -160,7 +160,7 @@ extension Batch {
     mutating func finishIfEnded(_ pool: inout Pool) {
         guard hasEnded, !isFinishing, !moveOriginals(&pool) else { return }
         isFinishing = true
-        status.state = finalState
+        status.state = status.counts.finalState
         status.times.finished = Clock.timestamp
         pool.request(.finish(key, id: id))
     }

@@ -208,12 +208,6 @@ package struct Batch {
     package mutating func returnSlots(_ slots: [Int]) { freeSlots += slots }
 
     var hasEnded: Bool { status.counts.finished == status.counts.total }
-
-    /// The final state of an ended batch. Without a cancelled or failed image, it is completed.
-    var finalState: BatchState {
-        if status.counts.cancelled > 0 { return .cancelled }
-        return status.counts.failed > 0 ? .completedWithErrors : .completed
-    }
 }
 
 extension Manifest.Image {

@@ -55,7 +55,9 @@ package struct ClientError: CodedError, Equatable {
     }
 }
 
-/// The value of `body`, whose error becomes that of a command.
+/// The value of `body`, whose error about a file becomes that of a command:
+///
+///     let names = try asClientError(folder.names())
 package func asClientError<Value: ~Copyable>(
     _ body: @autoclosure () throws(FileError) -> Value
 ) throws(ClientError) -> Value {
@@ -66,7 +68,7 @@ package func asClientError<Value: ~Copyable>(
     }
 }
 
-/// The same for what Darkroom has written into the spool.
+/// The value of `body`, which reads what Darkroom has written into the spool. Its error becomes that of a command.
 package func asClientError<Value: ~Copyable>(
     reading body: @autoclosure () throws(ReadingError) -> Value
 ) throws(ClientError) -> Value {
@@ -77,7 +79,7 @@ package func asClientError<Value: ~Copyable>(
     }
 }
 
-/// The same for errors of all kinds, with the exit code that they mean here.
+/// The value of `body`, whose error of any kind becomes that of a command, with the exit code that it means here.
 package func asClientError<Value: ~Copyable>(
     _ exit: ClientExit, _ body: @autoclosure () throws -> Value
 ) throws(ClientError) -> Value {

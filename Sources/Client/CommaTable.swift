@@ -71,6 +71,7 @@ struct CommaTable {
     }
 }
 
+/// Divides the text of a table into records.
 private struct CommaScanner {
     private let text: ArraySlice<UInt8>
     private let shown: String

@@ -4,7 +4,7 @@ import Foundation
 
 /// What the daemon of a spool does, as far as its files and its lock tell.
 package struct DaemonState: Sendable, Equatable {
-    /// Those of `QueueReport.State`, and one more.
+    /// The states of `QueueReport.State`, and one more.
     package enum Name: String, Codable, Sendable, CaseIterable {
         case running, paused, waiting, stopping, stopped
         /// It ended without a last report. No file says so: it is concluded.
@@ -64,7 +64,7 @@ package struct DaemonState: Sendable, Equatable {
 }
 
 extension DaemonState {
-    /// The same if nobody works on the batches at all; nil if a daemon is running.
+    /// The `obstacle` if nobody works on the batches at all; nil if a daemon is running.
     package var absence: String? { isPresent ? nil : obstacle }
 
     /// Why unfinished batches make no progress, as a sentence without its full stop; nil if the daemon works.

@@ -15,7 +15,7 @@ enum LockHolder: Equatable {
     /// The number of readings after which a lock that was in none of them does not exist. The kernel gives the file
     /// page by page, and while other locks come and go, an entry between two pages may be lost.
     private static let readings = 3
-    /// The same while the process that wrote the last report exists.
+    /// The number of readings while the process that wrote the last report exists.
     private static let readingsOfLiving = 30
 
     init(of spool: SpoolFolder, reportedBy process: Int32?) {

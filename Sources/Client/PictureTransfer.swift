@@ -1,5 +1,6 @@
 import CDarkroomShims
 import DarkroomCore
+import DarkroomSpool
 import Glibc
 import SystemPackage
 
@@ -20,7 +21,7 @@ struct PictureTransfer: ~Copyable {
         let shown = FileName(path).text
         let file = try Descriptor(
             opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY, shown: shown)
-        guard try file.information(path: shown).st_mode & S_IFMT == S_IFREG else {
+        guard try file.information(path: shown).isRegularFile else {
             throw FileError(
                 .send, shown, .notSupported, detail: "it along (it is not a regular file)")
         }

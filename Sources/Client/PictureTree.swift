@@ -51,6 +51,8 @@ package struct PictureTree: Sendable {
     /// The path as it was given, for messages.
     private let shown: String
     private let path: String
+    /// The path with a slash at its end.
+    private var prefix: String { path.utf8.last == UInt8(ascii: "/") ? path : path + "/" }
 
     /// Whether the argument means a folder. A URL never does.
     package static func isOne(_ argument: String) -> Bool {
@@ -101,11 +103,10 @@ package struct PictureTree: Sendable {
             let files = sources.map(\.string).filter { !skipped.contains($0) }
             guard !files.isEmpty else { throw nothing("there is no picture in it") }
             // The paths begin with `./`.
-            let begin = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
             // What is no picture after all, such as a link that leads nowhere, fails alone.
             let current = FileManager.default.currentDirectoryPath
             content.pictures = files.map {
-                PictureSource.unchecked(begin + $0.dropFirst(2), in: current).found(as: $0)
+                PictureSource.unchecked(prefix + $0.dropFirst(2), in: current).found(as: $0)
             }
             return content
         case .nothing(let reason): throw nothing(reason)
@@ -122,23 +123,19 @@ package struct PictureTree: Sendable {
 
     private func refuseManifest(in root: Directory) throws(ClientError) {
         let names = try asClientError(root.names())
-        let manifest = names.first {
-            $0.text.partsAtLastDot?.stem == Substring(FolderJob.stem)
-                && ManifestFormat(fileName: $0.text) != nil
-        }
+        let manifest = names.first { FolderJob.format(of: $0) != nil }
         guard let manifest else { return }
-        let begin = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
         if names.contains(FileName(RunFolders.spoolName)) {
             throw ClientError(
                 .usage, code: "has-manifest",
                 "\(shown): it has the results of darkroom run, and a manifest with them",
-                remedy: "Name the pictures that you mean, as in \(begin.shellQuoted)*.jpg")
+                remedy: "Name the pictures that you mean, as in \(prefix.shellQuoted)*.jpg")
         }
         throw ClientError(
             .usage, code: "has-manifest",
             "\(shown): it has a manifest, which says what to do with its pictures",
             remedy:
-                "Name the manifest instead: \((begin + manifest.text).shellQuoted); with submit, add --copy to send its pictures along."
+                "Name the manifest instead: \((prefix + manifest.text).shellQuoted); with submit, add --copy to send its pictures along."
         )
     }
 

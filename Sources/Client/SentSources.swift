@@ -40,8 +40,7 @@ package struct SentSources: Sendable {
             if let other = taken[item.place] {
                 guard other.file == item.file else { throw Self.collision(other.path, item.path) }
             } else if item.place.count == 1, let name = item.place.first,
-                name.text.partsAtLastDot?.stem == Substring(FolderJob.stem),
-                ManifestFormat(fileName: name.text) != nil
+                FolderJob.format(of: name) != nil
             {
                 throw ClientError(
                     .rejected, code: "same-place",
@@ -80,7 +79,7 @@ package struct SentSources: Sendable {
                 "\(FileName(path).text): it is not beneath the manifest's folder; name it by its absolute path"
             )
         }
-        guard information.st_mode & S_IFMT == S_IFREG else {
+        guard information.isRegularFile else {
             throw ClientError(
                 .rejected, code: "not-a-file", "\(FileName(path).text): it is not a file")
         }

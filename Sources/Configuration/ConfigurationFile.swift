@@ -177,7 +177,7 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension Node {
-    /// The same value, without places. A key that occurs twice is in its map twice.
+    /// The value of a node of `Document`, without places. A key that occurs twice is in its map twice.
     fileprivate init(_ node: Document.Node) {
         switch node.value {
         case .list(let list): self = .sequence(Sequence(list.items.map(Node.init)))

@@ -1,5 +1,6 @@
 import DarkroomCore
 
+/// An error of a configuration: where it is, and what must be changed.
 package struct ConfigurationProblem: Sendable, Equatable {
     /// The place of a text of the configuration. The cases are in the order in which errors are printed.
     package enum Place: Sendable, Comparable {

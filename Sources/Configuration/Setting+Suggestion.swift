@@ -42,7 +42,9 @@ extension Setting {
         return meant.count <= 3 ? meant.filter { section(of: $0.key) != nil } : []
     }
 
-    /// The same for an environment variable. `others` are our variables that do not stand for settings.
+    /// The end of a message about an unknown environment variable: which one was probably meant; empty if none.
+    ///
+    /// - Parameter others: Darkroom's variables that do not stand for settings.
     static func suggestion(forVariable name: String, others: [String]) -> String {
         let rest = name.dropFirst("DARKROOM".count)
         let variables = all.map(\.variable)

@@ -39,6 +39,7 @@ package struct Setting: Sendable {
     }
 }
 
+/// A text that is not a value of a setting. Whoever reads the setting adds the key and the place.
 package struct SettingError: Error, Sendable {
     /// The end of the sentence "… must be".
     package let expected: String

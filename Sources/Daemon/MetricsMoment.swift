@@ -5,6 +5,7 @@ import DarkroomFetch
 import DarkroomSpool
 import DarkroomWork
 
+/// What the metrics say besides the counters (`Metrics`): the state of the daemon at one moment. `MetricsText` writes both.
 struct MetricsMoment: Sendable {
     var spool = ""
     var version = ""
@@ -22,7 +23,7 @@ struct MetricsMoment: Sendable {
     var queues: [(name: String, length: Int)] = []
     /// Downloads that wait for a free place of their host.
     var waitingForHost = 0
-    var hotFolders: [HotFolderFigures] = []
+    var hotFolders: [HotFolderMetrics] = []
 }
 
 extension MetricsMoment {
@@ -34,6 +35,6 @@ extension MetricsMoment {
             running: scheduler.runningCount, storage: scheduler.storage.report,
             cache: scheduler.cache?.summary ?? (0, 0),
             results: scheduler.results?.summary ?? (0, 0), queues: scheduler.queueLengths,
-            waitingForHost: scheduler.waitingForHostCount, hotFolders: hotFolders.figures)
+            waitingForHost: scheduler.waitingForHostCount, hotFolders: hotFolders.metrics)
     }
 }

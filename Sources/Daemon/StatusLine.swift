@@ -35,8 +35,8 @@ struct StatusLine {
     private var main: String {
         if isStopping {
             let written =
-                publishing > 0 ? ", \(count(publishing, "image")) to be published" : ""
-            return "Stopping: \(count(running, "operation")) finishing\(written)"
+                publishing > 0 ? ", \(Words.count(publishing, "image")) to be published" : ""
+            return "Stopping: \(Words.count(running, "operation")) finishing\(written)"
         }
         if let storage {
             let pause = isPaused ? "Paused, and waiting" : "Waiting"
@@ -47,16 +47,16 @@ struct StatusLine {
         }
         let begun = summary.batchesInWork + summary.batchesWaiting
         if isPaused {
-            let finishing = running > 0 ? ", \(count(running, "image")) still finishing" : ""
-            return "Paused: \(count(begun, "batch", "batches")) waiting\(finishing)"
+            let finishing = running > 0 ? ", \(Words.count(running, "image")) still finishing" : ""
+            return "Paused: \(Words.count(begun, "batch", "batches")) waiting\(finishing)"
         }
         if begun == 0 {
             if let recovery { return resuming(recovery) }
-            let ended = count(summary.batchesEnded, "batch", "batches")
+            let ended = Words.count(summary.batchesEnded, "batch", "batches")
             return "Idle; \(ended) finished since the start"
         }
-        return "Processing \(count(summary.batchesInWork, "batch", "batches")), "
-            + "\(summary.images.finished) of \(count(summary.images.total, "image"))"
+        return "Processing \(Words.count(summary.batchesInWork, "batch", "batches")), "
+            + "\(summary.images.finished) of \(Words.count(summary.images.total, "image"))"
     }
 
     private var details: [String] {
@@ -65,11 +65,11 @@ struct StatusLine {
         if isStopping {
             if summary.unfinished > 0 {
                 details.append(
-                    "\(count(summary.unfinished, "unfinished batch", "unfinished batches")) "
+                    "\(Words.count(summary.unfinished, "unfinished batch", "unfinished batches")) "
                         + "for the next start")
             }
         } else if storage != nil {
-            details.append("\(count(summary.unfinished, "batch", "batches")) unfinished")
+            details.append("\(Words.count(summary.unfinished, "batch", "batches")) unfinished")
         } else {
             if !isPaused, summary.batchesWaiting > 0 {
                 details.append("\(summary.batchesWaiting) waiting")
@@ -77,9 +77,9 @@ struct StatusLine {
             if summary.batchesHeld > 0 { details.append("\(summary.batchesHeld) held") }
             if let recovery, isPaused || begun > 0 { details.append(resuming(recovery)) }
             if summary.retrying > 0 {
-                details.append("\(count(summary.retrying, "download")) to be retried")
+                details.append("\(Words.count(summary.retrying, "download")) to be retried")
             }
-            if hostsPaused > 0 { details.append("\(count(hostsPaused, "host")) paused") }
+            if hostsPaused > 0 { details.append("\(Words.count(hostsPaused, "host")) paused") }
         }
         if !isStopping { details += inbox.details + folders }
         if let still, still.seconds >= Self.notable {
@@ -94,11 +94,7 @@ struct StatusLine {
 
     private func resuming(_ recovery: (left: Int, total: Int)) -> String {
         "Resuming: \(recovery.total - recovery.left) of "
-            + "\(count(recovery.total, "unfinished batch", "unfinished batches")) read"
-    }
-
-    private func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
-        "\(number) \(number == 1 ? one : many ?? one + "s")"
+            + "\(Words.count(recovery.total, "unfinished batch", "unfinished batches")) read"
     }
 }
 

@@ -25,30 +25,24 @@ extension FolderCheck {
             let bytes = try? folder.read(FileName(file)),
             SHA256Digest.hex(of: bytes) == frame.manifest.copySHA256
         else { return nil }
-        // It was accepted once, whatever the limits were.
-        let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
-        let recipes = RecipeBook(of: frame, limit: limits.filters)
-        func read(_ finder: SourceFinder) throws(ManifestRejection) -> Manifest {
-            try ManifestReader.read(
-                bytes, format: format, limits: limits, defaultFilters: [], recipes: recipes,
-                finder: finder)
-        }
         do {
-            let manifest = try read(.none)
+            let manifest = try frame.manifest(from: bytes, format, finder: .none)
             let found = try checkSources(of: manifest)
             try comparePriority(with: manifest)
             if !manifest.hasUnknownSources { return Self.expected(manifest) }
             guard let found else { return nil }
-            if let manifest = try? read(.recorded(found)) { return Self.expected(manifest) }
+            if let whole = try? frame.manifest(from: bytes, format, finder: .recorded(found)) {
+                return Self.expected(whole)
+            }
             try tell(
-                .differs, BatchFile.sources.text,
+                .differs, in: BatchFile.sources.text,
                 manifest.unknownSources > 0
                     ? "it lacks what a pattern of the manifest means"
                     : "it lacks the pages of the manifest's sources")
             return nil
         } catch let rejection as ManifestRejection {
             try tell(
-                .unreadable, file,
+                .unreadable, in: file,
                 "this version of darkroom would not accept it: \(rejection.problems[0].message)")
             return nil
         }
@@ -64,17 +58,15 @@ extension FolderCheck {
     private func comparePriority(with manifest: Manifest) throws {
         guard frame.priority != manifest.priority else { return }
         try tell(
-            .differs, BatchFile.status.text,
+            .differs,
             "its priority must be \(manifest.priority.rawValue), and is \(frame.priority.rawValue)")
     }
 
     /// Compares the ID of the status with that of the run in the folder. The answer of a daemon has no plan.
     func compareID() throws {
-        guard let root = try? Directory(FileName(RunFolder.spoolName), in: folder),
-            let plan = try? RunPlan.read(in: root), FileName(plan.id) != FileName(frame.id)
+        guard let (plan, _) = RunPlan.find(in: folder), FileName(plan.id) != FileName(frame.id)
         else { return }
-        try tell(
-            .differs, BatchFile.status.text, "its ID must be \(plan.id), and is \(frame.id)")
+        try tell(.differs, "its ID must be \(plan.id), and is \(frame.id)")
     }
 
     /// Compares `sources.json` with the patterns of the manifest, and with its sources whose pages were counted.
@@ -86,7 +78,7 @@ extension FolderCheck {
         guard try runError(of: folder.exists(name)) else {
             if isUsed {
                 try tell(
-                    .missing, name.text,
+                    .missing, in: name.text,
                     manifest.unknownSources > 0
                         ? "the manifest has patterns or folders"
                         : "the manifest has images of all pages of its sources")
@@ -94,11 +86,11 @@ extension FolderCheck {
             return nil
         }
         guard isUsed else {
-            try tell(.extra, name.text, "the manifest has no pattern and no folder")
+            try tell(.extra, in: name.text, "the manifest has no pattern and no folder")
             return nil
         }
         guard let found = try? SourceRecord.read(in: folder) else {
-            try tell(.differs, name.text, "it is not what darkroom writes")
+            try tell(.differs, in: name.text, "it is not what darkroom writes")
             return nil
         }
         for entry in found.patterns {
@@ -107,7 +99,7 @@ extension FolderCheck {
                 continue
             }
             try tell(
-                .differs, name.text,
+                .differs, in: name.text,
                 "‘\(stranger.string)’ is not a file of ‘\(entry.pattern.string)’")
             return nil
         }
@@ -120,30 +112,27 @@ extension FolderCheck {
     func compare(_ images: [ImageOutline], from start: Int, _ expected: [Expected]) throws -> Bool {
         for (index, image) in images.enumerated() {
             guard start + index < expected.count else {
-                try tell(
-                    .differs, BatchFile.status.text, "the manifest has no such image",
-                    image: image.name)
+                try tell(.differs, "the manifest has no such image", image: image.name)
                 return false
             }
             let expected = expected[start + index]
             guard image.name == expected.output.name else {
                 try tell(
-                    .differs, BatchFile.status.text,
-                    "the manifest has ‘\(expected.output.name.string)’ in its place",
+                    .differs, "the manifest has ‘\(expected.output.name.string)’ in its place",
                     image: image.name)
                 return false
             }
             // The status does not have the password in an address.
             if image.source != expected.source {
                 try tell(
-                    .differs, BatchFile.status.text,
+                    .differs,
                     "its source must be \(expected.source ?? "none"), and is \(image.source ?? "none")",
                     image: image.name)
             }
             guard image.state == .filtered else { continue }
             if let format = image.output?.format, format != expected.output.format.rawValue {
                 try tell(
-                    .differs, BatchFile.status.text,
+                    .differs,
                     "the format of its output must be \(expected.output.format.rawValue), and is \(format)",
                     image: image.name)
             }
@@ -151,7 +140,7 @@ extension FolderCheck {
             let path = image.output.map(expected.output.path) ?? expected.output.shown
             if file == (expected.isPublished ? ByteString(path) : nil) { continue }
             try tell(
-                .differs, BatchFile.status.text,
+                .differs,
                 expected.isPublished
                     ? "its output must be \(path), and is \(file?.string ?? "none")"
                     : "it is not published, and has the output \(file?.string ?? "none")",
@@ -164,20 +153,19 @@ extension FolderCheck {
     func compareCounts(_ counts: Status.Counts, _ expected: [Expected]?) throws {
         if counts.total != frame.counts.total {
             try tell(
-                .differs, BatchFile.status.text,
+                .differs,
                 "its counts say \(Words.count(frame.counts.total, "image")), and it has \(counts.total)"
             )
         } else if !frame.counts.agree(with: counts) {
-            try tell(
-                .differs, BatchFile.status.text, "its counts are not those of its images")
+            try tell(.differs, "its counts are not those of its images")
         } else if let state = finalState(counts), state != frame.state {
             try tell(
-                .differs, BatchFile.status.text,
+                .differs,
                 "its state must be \(state.rawValue), and is \(frame.state.rawValue)")
         }
         if let expected, expected.count > counts.total {
             try tell(
-                .differs, BatchFile.status.text,
+                .differs,
                 "it has \(Words.count(counts.total, "image")), and the manifest \(expected.count)")
         }
     }
@@ -187,8 +175,7 @@ extension FolderCheck {
         guard counts.total > 0, counts.finished == counts.total else { return nil }
         // A cancelled batch whose folder was removed from the spool has both, and is not called cancelled.
         let isRemoved = frame.state == .completedWithErrors && counts.failed > 0
-        if counts.cancelled > 0, !isRemoved { return .cancelled }
-        return counts.failed > 0 ? .completedWithErrors : .completed
+        return isRemoved ? .completedWithErrors : counts.finalState
     }
 
     /// Compares `progress.json` with the status. It may be missing: nobody relies on it.
@@ -197,15 +184,16 @@ extension FolderCheck {
         guard try runError(of: folder.exists(name)) else { return }
         guard let bytes = try? folder.read(name, upTo: BatchProgress.capacity),
             let progress = BatchProgress(decoding: bytes)
-        else { return try tell(.differs, name.text, "it is not what darkroom writes") }
+        else { return try tell(.differs, in: name.text, "it is not what darkroom writes") }
         guard progress.state == frame.state, progress.counts == frame.counts,
             progress.id.isEmpty || FileName(progress.id) == FileName(frame.id),
             progress.outputBytes == summary.bytes
-        else { return try tell(.differs, name.text, "it does not say what status.json says") }
+        else { return try tell(.differs, in: name.text, "it does not say what status.json says") }
     }
 
     private func tell(
-        _ kind: FolderFinding.Kind, _ file: String, _ message: String, image: ByteString? = nil
+        _ kind: FolderFinding.Kind, in file: String = BatchFile.status.text, _ message: String,
+        image: ByteString? = nil
     ) throws {
         try add(
             FolderFinding(kind: kind, image: image?.string, file: file, message: message))

@@ -71,12 +71,17 @@ package final class FolderCheck {
     package typealias Progress = (_ done: Int, _ total: Int) -> Void
 
     let folder: Directory
+    private let outputCheck: OutputCheck
     private var stream: StatusStream
     private let tell: (FolderFinding) throws -> Void
     /// What `sizes.json` must have.
     private var sizes: ResultSizes
     private var sizesDigest = SHA256Digest()
     private var sizesBytes = 0
+    /// The names in the folder that nothing has claimed yet.
+    private var unclaimed: Set<FileName> = []
+    /// What was claimed in the folders of outputs, by the folders.
+    private var claimedIn: [ByteString: Set<FileName>] = [:]
     package private(set) var summary: FolderSummary
     private static let chunk = 1024
 
@@ -85,6 +90,7 @@ package final class FolderCheck {
     ) throws(RunError) {
         let folder = try runError(of: Directory(path: path))
         self.folder = folder
+        outputCheck = OutputCheck(outputs: folder, readsContent: true)
         self.tell = tell
         do {
             guard let stream = try StatusStream(in: folder) else {
@@ -109,10 +115,8 @@ package final class FolderCheck {
     }
 
     private static func withoutStatus(_ folder: Directory) -> RunError {
-        guard let root = try? Directory(FileName(RunFolder.spoolName), in: folder),
-            let plan = try? RunPlan.read(in: root), plan.shards != nil
-        else { return .noRun(folder.path) }
-        return .notMerged(folder.path)
+        let isOfShards = RunPlan.find(in: folder)?.plan.shards != nil
+        return isOfShards ? .notMerged(folder.path) : .noRun(folder.path)
     }
 
     /// The status without its images.
@@ -129,12 +133,9 @@ package final class FolderCheck {
         // First, because reading a large manifest takes the most memory.
         let expected = try expectedImages()
         try compareID()
-        var unowned = Set(try folder.names())
-        // By the folders of outputs.
-        var ownedIn: [ByteString: Set<FileName>] = [:]
-        try checkOwn(&unowned, &ownedIn)
+        unclaimed = Set(try folder.names())
+        try claimOwn()
         var isComparable = expected != nil
-        let check = OutputCheck(outputs: folder, readsContent: true)
         var counts = Status.Counts()
         var done = 0
         while true {
@@ -143,16 +144,16 @@ package final class FolderCheck {
             if isComparable, let expected {
                 isComparable = try compare(images, from: done, expected)
             }
-            let faults = concurrentMap(images) { image in
-                image.state == .filtered ? image.output.flatMap { check.fault(of: $0) } : nil
+            let faults = concurrentMap(images) { [outputCheck] image in
+                image.state == .filtered ? image.output.flatMap { outputCheck.fault(of: $0) } : nil
             }
             for (image, fault) in zip(images, faults) {
                 try remember(image)
                 counts.total += 1
                 counts.count(image.state, isWarned: image.isWarned)
-                disownOriginals(of: image, &unowned)
+                claimOriginals(of: image)
                 guard image.state == .filtered, let output = image.output else { continue }
-                own(output.file, &unowned, &ownedIn)
+                claim(output.file)
                 summary.outputs += 1
                 summary.bytes = summary.bytes.saturatingAdd(output.bytes)
                 guard let fault else { continue }
@@ -161,18 +162,22 @@ package final class FolderCheck {
                 if finding.kind == .differs { summary.changed += 1 }
                 try add(finding)
             }
-            try checkDelivered(images, check)
+            try checkDelivered(images)
             done += images.count
             progress(done, summary.images)
         }
         try compareCounts(counts, isComparable ? expected : nil)
         try checkProgress()
-        try checkSizes(&unowned)
-        var surplus = unowned
-        for (path, owned) in ownedIn {
+        try checkSizes()
+        try tellUnclaimed()
+    }
+
+    private func tellUnclaimed() throws {
+        var surplus = unclaimed
+        for (path, claimed) in claimedIn {
             let names = try? Directory(FileName(path.string), in: folder).names()
             surplus.formUnion(
-                (names ?? []).filter { !owned.contains($0) }.map { FileName(path.string) / $0 })
+                (names ?? []).filter { !claimed.contains($0) }.map { FileName(path.string) / $0 })
         }
         // NFS, for example, leaves a file `.nfs…` where somebody has an output open that was replaced.
         surplus = surplus.filter { path in
@@ -187,7 +192,7 @@ package final class FolderCheck {
     }
 
     /// Compares the copies in the folders to which outputs were delivered.
-    private func checkDelivered(_ images: [ImageOutline], _ check: OutputCheck) throws {
+    private func checkDelivered(_ images: [ImageOutline]) throws {
         let delivered = images.compactMap { image in
             image.state == .filtered
                 ? image.deliveredTo.flatMap { path in
@@ -196,47 +201,41 @@ package final class FolderCheck {
         }
         if delivered.isEmpty { return }
         summary.delivered += delivered.count
-        let faults = concurrentMap(delivered) { check.fault(of: $0.output, deliveredTo: $0.path) }
+        let faults = concurrentMap(delivered) { [outputCheck] in
+            outputCheck.fault(of: $0.output, deliveredTo: $0.path)
+        }
         for (copy, fault) in zip(delivered, faults) {
             guard let fault else { continue }
-            let finding = fault.finding(of: copy.image.name.string, copy.path)
-            let kind: FolderFinding.Kind =
-                switch finding.kind {
-                case .missing: .deliveredMissing
-                case .unreadable: .deliveredUnreadable
-                default: .deliveredDiffers
-                }
             try add(
                 FolderFinding(
-                    kind: kind, image: finding.image, file: finding.file, message: finding.message))
+                    kind: fault.kindOfDelivery, image: copy.image.name.string, file: copy.path,
+                    message: fault.message))
         }
     }
 
-    /// Notes that an output has its file, and its folders.
-    private func own(
-        _ path: String, _ unowned: inout Set<FileName>,
-        _ ownedIn: inout [ByteString: Set<FileName>]
-    ) {
+    /// Claims the file of an output, and the folders on the way to it.
+    private func claim(_ path: String) {
         let components = OutputPath.components(of: path).map { FileName($0.string) }
-        unowned.remove(components[0])
+        unclaimed.remove(components[0])
         for (name, folder) in zip(components.dropFirst(), OutputPath.folders(of: path)) {
-            ownedIn[folder, default: []].insert(name)
+            claimedIn[folder, default: []].insert(name)
         }
     }
 
     /// Compares `sizes.json` with what follows from the status.
-    private func checkSizes(_ unowned: inout Set<FileName>) throws {
+    private func checkSizes() throws {
         let name = ResultSizes.fileName
         let isNeeded = sizes.areUseful
         let bytes = sizes.end()
         sizes = ResultSizes(id: frame.id)
         guard isNeeded else { return }
-        unowned.remove(name)
+        unclaimed.remove(name)
         sizesDigest.update(bytes)
         let expected = ImageOutline.Output(
             file: name.text, bytes: sizesBytes + bytes.count, sha256: sizesDigest.hex())
-        let check = OutputCheck(outputs: folder, readsContent: true)
-        if let fault = check.fault(of: expected) { try add(fault.finding(of: nil, name.text)) }
+        if let fault = outputCheck.fault(of: expected) {
+            try add(fault.finding(of: nil, name.text))
+        }
     }
 
     func add(_ finding: FolderFinding) throws {
@@ -249,49 +248,44 @@ package final class FolderCheck {
     }
 
     /// The original of a hot folder's picture (`originals: move`) belongs to the first image that was made of it.
-    private func disownOriginals(of image: ImageOutline, _ unowned: inout Set<FileName>) {
+    private func claimOriginals(of image: ImageOutline) {
         guard frame.manifest.isFolder == true, let source = image.source,
             let file = source.utf8.split(separator: UInt8(ascii: "/")).last
         else { return }
         // The first name that no other file had.
         var number = 1
-        while unowned.remove(
+        while unclaimed.remove(
             KeptPictures.fileName(of: image.name.string, FileName(bytes: file), number: number))
             != nil
         { number += 1 }
     }
 
     /// The files that are Darkroom's own.
-    private func checkOwn(
-        _ unowned: inout Set<FileName>, _ ownedIn: inout [ByteString: Set<FileName>]
-    ) throws {
+    private func claimOwn() throws {
         for name in [
             FileName(RunFolder.spoolName), BatchFile.status, BatchProgress.fileName,
             BatchFile.sources,
         ] {
-            unowned.remove(name)
+            unclaimed.remove(name)
         }
-        if frame.manifest.isFolder == true { unowned.remove(BatchFile.originals) }
-        if AnswerPage.isThere(in: folder) { unowned.remove(BatchFile.page) }
-        try ownFormer(&unowned, &ownedIn)
+        if frame.manifest.isFolder == true { unclaimed.remove(BatchFile.originals) }
+        if AnswerPage.isThere(in: folder) { unclaimed.remove(BatchFile.page) }
+        try claimFormer()
         guard let name = frame.manifest.file, let sha256 = frame.manifest.copySHA256 else { return }
-        unowned.remove(FileName(name))
-        let check = OutputCheck(outputs: folder, readsContent: true)
+        unclaimed.remove(FileName(name))
         let copy = ImageOutline.Output(
             file: name, bytes: frame.manifest.copyBytes, sha256: sha256)
-        if let fault = check.fault(of: copy) { try add(fault.finding(of: nil, name)) }
+        if let fault = outputCheck.fault(of: copy) { try add(fault.finding(of: nil, name)) }
     }
 
     /// The outputs that a run has left there for `--prune`, unless somebody has changed them.
-    private func ownFormer(
-        _ unowned: inout Set<FileName>, _ ownedIn: inout [ByteString: Set<FileName>]
-    ) throws(RunError) {
+    private func claimFormer() throws(RunError) {
         guard let root = try? Directory(FileName(RunFolder.spoolName), in: folder) else { return }
         let former = FormerOutputs()
         guard (try? former.read(in: root)) == true else { return }
         for file in former.byFile.keys {
             let isFormer = try runError(of: former.has(file.string, in: folder))
-            if isFormer { own(file.string, &unowned, &ownedIn) }
+            if isFormer { claim(file.string) }
         }
     }
 
@@ -319,12 +313,22 @@ package final class FolderCheck {
 
 extension OutputFault {
     fileprivate func finding(of image: String?, _ file: String) -> FolderFinding {
-        let kind: FolderFinding.Kind =
-            switch self {
-            case .missing: .missing
-            case .unreadable: .unreadable
-            case .notAFile, .length, .digest: .differs
-            }
-        return FolderFinding(kind: kind, image: image, file: file, message: message)
+        FolderFinding(kind: kind, image: image, file: file, message: message)
+    }
+
+    private var kind: FolderFinding.Kind {
+        switch self {
+        case .missing: .missing
+        case .unreadable: .unreadable
+        case .notAFile, .length, .digest: .differs
+        }
+    }
+
+    fileprivate var kindOfDelivery: FolderFinding.Kind {
+        switch self {
+        case .missing: .deliveredMissing
+        case .unreadable: .deliveredUnreadable
+        case .notAFile, .length, .digest: .deliveredDiffers
+        }
     }
 }

@@ -21,7 +21,7 @@ package final class FolderRun: Sendable {
     package enum Ending: Sendable {
         /// All images have ended.
         case finished(Status)
-        /// The same, and there was nothing to do.
+        /// All images had ended before, and there was nothing to do.
         case unchanged(Status)
         /// A signal has stopped it. The next run continues.
         case stopped(signal: CInt)
@@ -74,7 +74,7 @@ package final class FolderRun: Sendable {
     /// it has a second thread.
     package static func blockSignals() { SignalSources.block(signalsToBlock) }
 
-    /// Those of the signals that stop a run which this process does not ignore.
+    /// The signals that stop a run, without those that this process ignores.
     package static var signalsToBlock: [CInt] { SignalSources.heeded(among: signals) }
 
     /// One of the signals that has arrived and is blocked; nil if there is none.

@@ -7,32 +7,30 @@ import Glibc
 
 /// The files of former outputs: what is without an image, and what only waits for it.
 struct FormerFiles {
-    /// Those of images that are gone, sorted.
+    /// The files of images that are gone, sorted.
     private(set) var gone: [ByteString] = []
-    /// Those of images that fail now and may be made again, sorted.
+    /// The files of images that fail now and may be made again, sorted.
     private(set) var stale: [ByteString] = []
-    /// Those of images that have left the manifest because a file system is not mounted, sorted: a folder that is named on
+    /// The files of images that have left the manifest because a file system is not mounted, sorted: a folder that is named on
     /// the command line has fewer pictures without it.
     private(set) var away: [ByteString] = []
-    /// Those that are not there any more, or that something else has now.
+    /// The files that are not there any more, or that something else has now.
     private(set) var settled: [ByteString] = []
 
     /// What has become of an image.
     struct Result {
         let isFiltered: Bool
         let file: ByteString?
-    }
 
-    init(
-        _ entries: [ByteString: Set<FormerOutputs.Entry>], outputs: Directory,
-        manifest: Manifest, images: [ImageStatus], sources: LocalSources
-    ) throws(RunError) {
-        try self.init(
-            entries, outputs: outputs, manifest: manifest,
-            results: images.map {
-                Result(
-                    isFiltered: $0.state == .filtered, file: $0.output.map { ByteString($0.file) })
-            }, sources: sources)
+        init(_ image: ImageStatus) {
+            isFiltered = image.state == .filtered
+            file = image.output.map { ByteString($0.file) }
+        }
+
+        init(_ image: ImageOutline) {
+            isFiltered = image.state == .filtered
+            file = image.output.map { ByteString($0.file) }
+        }
     }
 
     init(

@@ -85,7 +85,7 @@ struct FormerImages {
         return frame
     }
 
-    /// The same for images that have ended since the status that was read last.
+    /// Takes images from a journal, which have ended since the status that was read last.
     mutating func read(_ images: [ImageStatus]) {
         for image in images {
             let entry = image.output.map { FormerOutputs.Entry($0, of: image) }
@@ -155,12 +155,9 @@ struct FormerImages {
             times: .init(received: newest.times.received),
             counts: Status.Counts(of: images), images: images)
         status.shards = shards
-        if status.counts.failed > 0 { status.state = .completedWithErrors }
+        status.state = status.counts.finalState
         let frames = used.sorted().map { self.frames[$0] }
-        status.versions = frames.reduce(into: [PictureVersions]()) {
-            $0 = $0.joined(by: $1.versions ?? [])
-        }
-        if status.versions == [] { status.versions = nil }
+        status.versions = Status.versions(of: frames)
         // An output that was changed after any of these is read, and a failed image is tried again if its source was. They
         // are in UTC and have one length.
         func first(_ time: (Status.Times) -> String?) -> String? {

@@ -60,7 +60,7 @@ extension FormerOutputs.Entry {
         ).with(source: image.source, image.sourceIdentity)
     }
 
-    /// The same with the source of its image, if this is a local one of which is known what it was.
+    /// This entry with the source of its image, if this is a local one whose identity is known.
     func with(source: String?, _ identity: String?) -> Self {
         guard let source, !source.contains("://"), let identity,
             SourceIdentity.device(of: identity) != nil

@@ -94,7 +94,7 @@ struct FormerRun {
         } ?? []
     }
 
-    /// The same for a folder in which shards have worked.
+    /// What shards have left in a folder; nil if they have made nothing.
     private init?(
         _ job: inout RunJob, outputs: Directory, _ plan: RunPlan, _ shards: RunPlan.Shards,
         in root: Directory
@@ -167,8 +167,8 @@ struct FormerRun {
             entries.add(.init(output, of: image, isGone: gone.contains(ByteString(image.name))))
         }
         return try FormerFiles(
-            entries.byFile, outputs: outputs, manifest: job.manifest, images: images,
-            sources: job.sources
+            entries.byFile, outputs: outputs, manifest: job.manifest,
+            results: images.map(FormerFiles.Result.init), sources: job.sources
         ).gone.map(\.string)
     }
 }

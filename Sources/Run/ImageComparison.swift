@@ -62,8 +62,9 @@ struct ImageComparison {
         /// The former results of images that are made again, except for those that are not there.
         var formers: [Int: FormerResult] = [:]
         var verdicts: [ImageVerdict] = []
-        /// Those that the images begin with. What stands has its former one.
+        /// The statuses that the images begin with. An image that stands has its former one.
         var images: [ImageStatus] = []
+        /// The former statuses; nil for images that are new.
         var former: [ImageStatus?] = []
         /// The former images whose outputs are not there.
         fileprivate(set) var missing: Set<Int> = []

@@ -82,6 +82,7 @@ struct ExpectedOutput: Sendable {
     }
 }
 
+/// Why the file of an output is not as the status has it.
 package enum OutputFault: Sendable, Equatable {
     case missing
     case notAFile
@@ -103,6 +104,7 @@ package enum OutputFault: Sendable, Equatable {
     }
 }
 
+/// Compares outputs with what the status says of them.
 struct OutputCheck: Sendable {
     let outputs: Directory
     /// Whether the content is read; otherwise only the length is compared.
@@ -118,7 +120,7 @@ struct OutputCheck: Sendable {
         }
     }
 
-    /// The same for its copy with this absolute path.
+    /// Compares the delivered copy of an output, which has this absolute path; nil if it is as it was written.
     func fault(of output: ImageOutline.Output, deliveredTo path: String) -> OutputFault? {
         do {
             var folder = FilePath(path)

@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomSpool
 
+/// What `darkroom merge` has found and done. If a shard is missing or there is a fault, it has written no status.
 package struct MergeReport: Sendable, Equatable {
     /// A shard that has not done all of its work.
     package struct Missing: Sendable, Equatable {

@@ -190,13 +190,9 @@ package struct Recomputation {
                 folder: check.path, reason: "\(file) is not the manifest that was taken")
         }
         do {
-            // It was accepted once, whatever the limits were.
-            var limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
-            limits.profile = loaded.configuration.manifestLimits.profile
-            var manifest = try ManifestReader.read(
-                bytes, format: format, limits: limits,
+            var manifest = try frame.manifest(
+                from: bytes, format, profile: loaded.configuration.manifestLimits.profile,
                 defaultFilters: loaded.configuration.defaultFilters,
-                recipes: RecipeBook(of: frame, limit: limits.filters),
                 finder: .recorded(found ?? SourceRecord()))
             let isRedacted = frame.manifest.redacted != nil && exact == nil
             let hidden = isRedacted ? manifest.hideRedactedSources() : []
@@ -218,8 +214,7 @@ private struct Scratch {
     private let folder: Directory
 
     init() throws(RunError) {
-        let variable = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        let place = variable.isEmpty ? "/tmp" : variable
+        let place = UnnamedFile.folder
         let parent = try runError(of: Directory(path: place))
         // What cannot be listed does not prevent the work.
         _ = try? StagedFolders.removeLeftovers(in: parent, of: geteuid())

@@ -60,7 +60,8 @@ package enum StandReason: String, Sendable, CaseIterable {
     }
 }
 
-enum ImageVerdict: Sendable, Equatable {
+/// What a run does with an image of its manifest.
+package enum ImageVerdict: Sendable, Equatable {
     case stands
     /// Its result stands, although nobody can make it again now.
     case standsAlone(StandReason)

@@ -181,6 +181,7 @@ package enum RunError: CodedError, Equatable {
     }
 }
 
+/// One of Darkroom's own folders, or the `RunError` that says why it cannot be used.
 func runFolder(
     _ folder: @autoclosure () throws(OwnFolderError) -> Directory
 ) throws(RunError) -> Directory {
@@ -191,6 +192,7 @@ func runFolder(
     }
 }
 
+/// Does several steps on files. The error of a step becomes that of a run.
 func runError<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(RunError) -> Value {
     do {
         return try body()
@@ -199,7 +201,9 @@ func runError<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(Ru
     }
 }
 
-/// The same for one expression.
+/// The value of one expression, whose error about a file becomes that of a run:
+///
+///     let names = try runError(of: folder.names())
 func runError<Value: ~Copyable>(
     of value: @autoclosure () throws(FileError) -> Value
 ) throws(RunError) -> Value {

@@ -51,8 +51,7 @@ extension RunFolder {
         status.times.finished = status.times.started
         let last = status
         try runError { () throws(FileError) in
-            try folders.writeLastStatus(
-                last, durably: durably, moved: { folders.writeProgress(BatchProgress(of: last)) })
+            try folders.writeEnd(last, durably: durably)
             try Receipt.finish(folders, format: job.format, durably: durably)
         }
         return .finished(last)

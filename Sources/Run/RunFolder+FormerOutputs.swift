@@ -34,7 +34,8 @@ extension RunFolder {
         let before = formerOutputs.byFile
         if before.isEmpty { return }
         let found = try FormerFiles(
-            before, outputs: outputs, manifest: job.manifest, images: images, sources: job.sources)
+            before, outputs: outputs, manifest: job.manifest,
+            results: images.map(FormerFiles.Result.init), sources: job.sources)
         try formerOutputs.settle(
             found.settled, in: outputs, removesFolders: job.prunes && !spool.isReadOnly)
         let removed = job.prunes ? try formerOutputs.prune(found.gone, in: outputs) : 0

@@ -24,7 +24,7 @@ extension RunFolder {
             handOvers: prepared.handOvers.filter { status.images[$0].state == .filtered })
     }
 
-    /// As `OutputLook.missing`.
+    /// The images whose outputs are not in the folder (`OutputLook.missing`). Empty files are removed.
     func missing(
         _ images: [ImageStatus], after time: Double?, readsAll: Bool = false
     ) throws(RunError) -> [Int] {
@@ -33,6 +33,7 @@ extension RunFolder {
     }
 }
 
+/// Finds out which outputs of a finished run must be made again.
 struct OutputLook {
     let outputs: Directory
     /// Whether files are removed that a crash of the machine has left empty.

@@ -24,9 +24,7 @@ extension RunFolder {
     }
 
     private static func revision(in outputs: Directory) -> RunRevision? {
-        guard let root = try? Directory(FileName(spoolName), in: outputs),
-            let plan = try? RunPlan.read(in: root)
-        else { return nil }
+        guard let (plan, root) = RunPlan.find(in: outputs) else { return nil }
         return try? RunRevision(plan, in: root)
     }
 

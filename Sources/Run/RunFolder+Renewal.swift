@@ -41,7 +41,7 @@ extension RunFolder {
             && status.recipes == job.manifest.recipeReferences
     }
 
-    /// The same, and its patterns mean the same.
+    /// Whether a status is of this manifest, with these recipes and settings, and its patterns mean the same.
     ///
     /// - Parameter folder: where its sources are recorded.
     func isOfThis(_ status: Status, in folder: Directory) throws(RunError) -> Bool {
@@ -162,9 +162,7 @@ extension RunFolder {
             status.waiting = nil
             try build(status, after: former, FormerResults(result))
         } else {
-            status.state =
-                status.counts.cancelled > 0
-                ? .cancelled : status.counts.failed > 0 ? .completedWithErrors : .completed
+            status.state = status.counts.finalState
         }
         let last = status
         try runError { () throws(FileError) in
@@ -173,9 +171,7 @@ extension RunFolder {
                 try folders.writeStatus(last, durably: durably)
                 folders.writeProgress(BatchProgress(of: last))
             } else {
-                try folders.writeLastStatus(
-                    last, durably: durably,
-                    moved: { folders.writeProgress(BatchProgress(of: last)) })
+                try folders.writeEnd(last, durably: durably)
                 try spool.ended.remove(FileName(job.id))
             }
         }

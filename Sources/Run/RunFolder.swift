@@ -192,8 +192,7 @@ package final class RunFolder: Sendable {
     /// Whether the run of a whole manifest has ended in this folder. It may begin again if an output is missing.
     package static func hasEnded(in path: String) -> Bool {
         guard let outputs = try? Directory(path: path),
-            let root = try? Directory(FileName(spoolName), in: outputs),
-            let plan = try? RunPlan.read(in: root), plan.shards == nil,
+            let (plan, _) = RunPlan.find(in: outputs), plan.shards == nil,
             let status = try? Status(frameIn: outputs)
         else { return false }
         return status.state.isFinal
@@ -215,25 +214,26 @@ package final class RunFolder: Sendable {
     private func find() throws(RunError) -> Finding {
         try refuseLinkToWork()
         try runError(of: removeUnfinished())
-        try readFormer()
+        try formerOutputs.require(in: spool.root)
         guard let status = try readAnswer() else {
-            if let formerPlan, try hasJournal() {
+            let hasJournal = try runError(of: folders.hasJournal())
+            if let formerPlan, hasJournal {
                 // Only its status could tell which image each line of the journal is about.
                 throw formerPlan.conflict(with: plan, in: job.folder)
                     ?? RunError(unreadableStatusIn: answer)
             }
             if let formerPlan { try beginAnother(than: formerPlan) }
-            return try findWithoutStatus()
+            return try findWithoutStatus(hasJournal)
         }
         // A shard has its copies from what all shards share, so they are mended in each state.
         if shard != nil { try mendCopies() }
-        let isInWork = try isInWork()
+        let isInWork = try runError(of: spool.active.exists(FileName(job.id)))
         if status.state.isFinal {
             if isInWork { try clearEnded(status) }
             return try renew()
         }
-        guard try isInWork ? isOfThis(status, in: openActive()) : isOfThis(status, in: answer)
-        else {
+        let folder = isInWork ? try runError(of: folders.active()) : answer
+        guard try isOfThis(status, in: folder) else {
             try endOther()
             return try renew()
         }
@@ -243,8 +243,8 @@ package final class RunFolder: Sendable {
         return try renew()
     }
 
-    private func findWithoutStatus() throws(RunError) -> Finding {
-        if try hasJournal() {
+    private func findWithoutStatus(_ hasJournal: Bool) throws(RunError) -> Finding {
+        if hasJournal {
             try mendCopies()
             return try recover()
         }
@@ -254,18 +254,6 @@ package final class RunFolder: Sendable {
         }
         let prepared = try runError(of: begin())
         return try prepared.manifest.images.isEmpty ? endEmpty(prepared) : .unfinished(prepared)
-    }
-
-    private func isInWork() throws(RunError) -> Bool {
-        try runError(of: spool.active.exists(FileName(job.id)))
-    }
-
-    private func openActive() throws(RunError) -> Directory {
-        try runError(of: folders.active())
-    }
-
-    private func readFormer() throws(RunError) {
-        try formerOutputs.require(in: spool.root)
     }
 
     /// A run that had a plan and no status has made nothing. At most its manifest is beside the outputs.
@@ -341,13 +329,6 @@ package final class RunFolder: Sendable {
             // It may be a link to a file of others.
             try active.remove(copy)
             try active.write(sparsely: job.bytes, to: copy, durably: durably)
-        }
-    }
-
-    private func hasJournal() throws(RunError) -> Bool {
-        try runError { () throws(FileError) in
-            guard try spool.active.exists(FileName(job.id)) else { return false }
-            return try folders.active().exists(ItemJournal.fileName)
         }
     }
 }

@@ -10,17 +10,11 @@ import SystemPackage
 
 /// `darkroom plan`: what a run would do in a folder now. Nothing is written, locked or made.
 package struct RunForecast: Sendable {
-    package enum Verdict: Sendable, Equatable {
-        case made(MakeReason)
-        /// Its result stands, although nobody can make it again now.
-        case standsAlone(StandReason)
-    }
-
     package struct Image: Sendable, Equatable {
         package let name: String
         /// Its output; nil if it has none.
         package let file: String?
-        package let verdict: Verdict
+        package let verdict: ImageVerdict
     }
 
     /// That of the former run; otherwise that of the manifest.
@@ -65,17 +59,11 @@ package struct RunForecast: Sendable {
         // A shard does not know whether another one will have such a file.
         changes.gone = job.shard == nil ? try former?.gone(job, result) ?? [] : []
         self.changes = changes
-        for (index, verdict) in result.verdicts.enumerated() {
-            let image = job.manifest.images[index]
-            let file = image.isPublished ? image.outputFile : nil
-            switch verdict {
-            case .stands: break
-            case .standsAlone(let reason):
-                images.append(
-                    Image(name: image.name.string, file: file, verdict: .standsAlone(reason)))
-            case .made(let reason):
-                images.append(Image(name: image.name.string, file: file, verdict: .made(reason)))
-            }
+        for (image, verdict) in zip(job.manifest.images, result.verdicts) where verdict != .stands {
+            images.append(
+                Image(
+                    name: image.name.string, file: image.isPublished ? image.outputFile : nil,
+                    verdict: verdict))
         }
         estimate(result, workers: loaded.configuration.batchSettings.filterWidth)
     }

@@ -166,38 +166,20 @@ struct RunParts {
         _ record: SourceRecord, in root: Directory
     ) throws(RunError) -> SourceRecord? {
         guard record.pages != nil else { return nil }
-        // Each repetition means that somebody else has removed a file.
-        for _ in 0..<100 {
-            if let known = try settled(in: root) {
-                try runError(of: root.removeFiles(withPrefix: newRecord))
-                return known
-            }
-            let name = FileName(unique: newRecord)
-            try runError { () throws(FileError) in
-                try root.write(record.encoded(), to: name, durably: false)
-                do throws(FileError) {
-                    try root.publish(name, to: root, as: BatchFile.sources, rivals: .some)
-                } catch  where [.noSuchFileOrDirectory, .fileExists].contains(error.errno) {
-                    // Somebody was faster.
-                }
-            }
+        return try root.settle(BatchFile.sources, prefix: newRecord, record.encoded()) {
+            () throws(RunError) in try settled(in: root)
         }
-        throw .unreadable(root.path(of: BatchFile.sources))
     }
 
     /// What the shards share; nil if there is no such file.
     static func settled(in root: Directory) throws(RunError) -> SourceRecord? {
-        // Without links, the file is empty for a moment (`Directory.publish`).
-        for _ in 0..<100 {
-            let isThere = try runError(of: root.exists(BatchFile.sources))
-            guard isThere else { return nil }
-            let found = try runError(of: SourceRecord.read(in: root))
-            if let found { return found }
-            usleep(20_000)
+        let bytes = try runError(of: root.readSettled(BatchFile.sources, upTo: FileLimit.other))
+        guard let bytes else { return nil }
+        guard let found = SourceRecord(decoding: bytes) else {
+            throw .unreadable(root.path(of: BatchFile.sources))
         }
-        throw .unreadable(root.path(of: BatchFile.sources))
+        return found
     }
-
 }
 
 extension RunError {

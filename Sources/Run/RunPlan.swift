@@ -10,13 +10,11 @@ import SystemPackage
 /// `.darkroom/plan.json` in the folder of a run: on which manifest it works, and how it is divided. It is written once,
 /// before anything else, so that a later run with another manifest is refused instead of mixing its outputs with these.
 ///
-/// The first shards may begin on many machines at once. Each writes a complete file under a name of its own and gives it
-/// the plan's name (`Directory.publish`), which one of them can do, over NFS too. The others read what that one has
-/// written.
+/// The first shards may begin on many machines at once. One of them decides (`Directory.settle`).
 package struct RunPlan: Codable, Sendable, Equatable {
     static let fileName: FileName = "plan.json"
     /// The beginning of the names of plans that are not complete.
-    private static let newPrefix = "plan.new"
+    private static let newPrefix = "plan.new-"
     private static let capacity = 64 << 10
 
     /// The version of this format. A reader refuses a version that it does not know. Version 1 has no shards. In version 2,
@@ -122,13 +120,8 @@ package struct RunPlan: Codable, Sendable, Equatable {
     private static let mostCopies = 100
 
     static func read(in folder: Directory) throws(RunError) -> RunPlan? {
-        let bytes: [UInt8]
-        do {
-            bytes = try complete(in: folder)
-        } catch {
-            if error.errno == .noSuchFileOrDirectory { return nil }
-            throw RunError(error)
-        }
+        let bytes = try runError(of: folder.readSettled(fileName, upTo: capacity))
+        guard let bytes else { return nil }
         guard let plan = try? JSONDecoder().decode(RunPlan.self, from: Data(bytes)),
             FileName.isValid(plan.id), plan.schemaVersion == plan.expectedVersion,
             plan.revision ?? 2 > 1,
@@ -137,57 +130,32 @@ package struct RunPlan: Codable, Sendable, Equatable {
         return plan
     }
 
-    private var expectedVersion: Int { shards == nil ? 1 : revision == nil ? 3 : 4 }
-
-    /// The content of the file. Without links, the plan is an empty file for a moment (`Directory.publish`); if it stays
-    /// empty, its writer was killed.
-    private static func complete(in folder: Directory) throws(FileError) -> [UInt8] {
-        for _ in 0..<emptyLooks {
-            let bytes = try folder.read(fileName, upTo: capacity)
-            if !bytes.isEmpty { return bytes }
-            usleep(20_000)
-        }
-        return []
+    /// The plan of the run in a folder of results, and the folder that has it; nil if there is none that can be read.
+    static func find(in outputs: Directory) -> (plan: RunPlan, root: Directory)? {
+        guard let root = try? Directory(FileName(RunFolder.spoolName), in: outputs),
+            let plan = try? read(in: root)
+        else { return nil }
+        return (plan, root)
     }
 
-    /// Two seconds.
-    private static let emptyLooks = 100
+    private var expectedVersion: Int { shards == nil ? 1 : revision == nil ? 3 : 4 }
 
     /// Writes the plan, unless there is one.
     ///
     /// - Returns: the plan that counts: this one, or the one that was there.
     func settle(in folder: Directory) throws(RunError) -> RunPlan {
-        // Each repetition means that somebody else has removed a file.
-        for _ in 0..<100 {
-            if let known = try Self.read(in: folder) {
-                try runError(of: Self.removeIncomplete(in: folder))
-                return known
-            }
-            try runError(of: write(into: folder))
-        }
-        throw .unreadable(folder.path(of: Self.fileName))
+        try folder.settle(
+            Self.fileName, prefix: Self.newPrefix, JSONFile.text(of: self),
+            steps: (.planWritten, .planMoved)
+        ) { () throws(RunError) in try Self.read(in: folder) }
     }
 
     /// Replaces the plan of the former manifest. The folder is locked, so that nobody else has one.
     func replace(in folder: Directory) throws(FileError) {
-        let new = FileName(Self.newPrefix)
-        try folder.write(JSONFile.text(of: self), to: new, replacing: true, durably: false)
+        let new = FileName(unique: Self.newPrefix)
+        try folder.write(JSONFile.text(of: self), to: new, durably: false)
         FaultPoint.planWritten.pass()
         try folder.rename(new, to: folder, as: Self.fileName, replacing: true)
-        FaultPoint.planMoved.pass()
-    }
-
-    private func write(into folder: Directory) throws(FileError) {
-        // The same number on two machines is harmless: the two plans are of one moment, and the later one is refused.
-        let name = FileName(unique: "\(Self.newPrefix)-")
-        do {
-            try folder.write(JSONFile.text(of: self), to: name, durably: false)
-            FaultPoint.planWritten.pass()
-            try folder.publish(name, to: folder, as: Self.fileName, rivals: .some)
-        } catch  where [.noSuchFileOrDirectory, .fileExists].contains(error.errno) {
-            // Somebody was faster. If it was not the answer but the file that got lost, the plan shows it.
-            return
-        }
         FaultPoint.planMoved.pass()
     }
 

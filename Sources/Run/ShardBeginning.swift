@@ -57,8 +57,7 @@ struct ShardBeginning {
     private func isBegun(_ root: Directory) throws(RunError) -> Bool {
         try runError { () throws(FileError) in
             if try root.exists(BatchFile.status) { return true }
-            guard try folders.spool.active.exists(FileName(folders.id)) else { return false }
-            return try folders.active().exists(ItemJournal.fileName)
+            return try folders.hasJournal()
         }
     }
 }

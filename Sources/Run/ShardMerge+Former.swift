@@ -76,11 +76,7 @@ extension ShardMerge {
         var results: [FormerFiles.Result] = []
         results.reserveCapacity(manifest.images.count)
         _ = try StatusPlace(folder: outputs, name: BatchFile.status).read { images in
-            results += images.map { image, _ in
-                FormerFiles.Result(
-                    isFiltered: image.state == .filtered,
-                    file: image.output.map { ByteString($0.file) })
-            }
+            results += images.map { FormerFiles.Result($0.image) }
         }
         let sources =
             plan.roots.map { LocalSources(roots: $0) }

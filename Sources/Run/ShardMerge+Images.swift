@@ -67,7 +67,7 @@ extension ShardMerge {
         /// The image of the former status at this place; nil if there is none, and for a copy.
         let former: ArraySlice<UInt8>?
 
-        /// The same if it has another text.
+        /// The image of the former status, if it has another text than the shard's.
         var changedFormer: ImageOutline? {
             former.flatMap { $0 == text ? nil : ImageOutline($0) }
         }

@@ -159,17 +159,12 @@ package struct ShardMerge {
     }
 
     func manifest(_ bytes: [UInt8], of status: Status) throws(RunError) -> Manifest {
-        // It was accepted once, whatever the limits were.
-        let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
         let manifest: Manifest
         let record = try RunParts.settled(in: shared)
-        do {
-            manifest = try ManifestReader.read(
-                bytes, format: try format(), limits: limits, defaultFilters: [],
-                recipes: RecipeBook(of: status, limit: limits.filters),
-                finder: record.map { .recorded($0) } ?? .none)
-        } catch let error as RunError {
-            throw error
+        let format = try format()
+        do throws(ManifestRejection) {
+            manifest = try status.manifest(
+                from: bytes, format, finder: record.map { .recorded($0) } ?? .none)
         } catch {
             throw .unusable(
                 folder: outputs.path, reason: "its manifest would not be accepted any more")

@@ -41,7 +41,7 @@ package struct SinglePicture: Sendable {
 
     package struct Filtered: Sendable {
         package let report: PictureReport
-        /// Those of the pictures laid over it first.
+        /// The warnings, those of the pictures that are laid over it first.
         package let warnings: [Warning]
     }
 

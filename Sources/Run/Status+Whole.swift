@@ -24,19 +24,22 @@ extension Status {
         status.times.finished = time(\.finished) { $0.max() }
         // Shards worked side by side.
         status.times.workMilliseconds = nil
-        status.versions = frames.reduce(into: [PictureVersions]()) {
-            $0 = $0.joined(by: $1.versions ?? [])
-        }
-        if status.versions == [] { status.versions = nil }
+        status.versions = Self.versions(of: frames)
         let commands = frames.flatMap { $0.commands ?? [] }
             .sorted { ByteString($0.time) < ByteString($1.time) }
         status.commands = nil
         for command in commands { status.note(command) }
         status.retries = frames.compactMap(\.retries).max()
         status.waiting = nil
-        status.state =
-            status.counts.cancelled > 0
-            ? .cancelled : status.counts.failed > 0 ? .completedWithErrors : .completed
+        status.state = status.counts.finalState
         self = status
+    }
+
+    /// The versions that have made the images of these statuses; nil if none is known.
+    static func versions(of statuses: [Status]) -> [PictureVersions]? {
+        let versions = statuses.reduce(into: [PictureVersions]()) {
+            $0 = $0.joined(by: $1.versions ?? [])
+        }
+        return versions.isEmpty ? nil : versions
     }
 }

@@ -32,8 +32,7 @@ struct UnfinishedRun {
         last.times.finished = Clock.timestamp
         let final = last
         try runError { () throws(FileError) in
-            try folders.writeLastStatus(
-                final, durably: durably, moved: { folders.writeProgress(BatchProgress(of: final)) })
+            try folders.writeEnd(final, durably: durably)
             try Receipt.finish(
                 folders, format: final.manifest.format ?? format, durably: durably)
         }

@@ -4,16 +4,20 @@ import SystemPackage
 
 /// A file without a name, in the folder for temporary files. It goes when it is closed.
 package enum UnnamedFile {
-    package static func make() throws(FileError) -> Descriptor {
+    /// The folder for temporary files, as the environment names it.
+    static var folder: String {
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        var template = Array("\(folder.isEmpty ? "/tmp" : folder)/.darkroom-XXXXXX".utf8CString)
+        return folder.isEmpty ? "/tmp" : folder
+    }
+
+    package static func make() throws(FileError) -> Descriptor {
+        var template = Array("\(folder)/.darkroom-XXXXXX".utf8CString)
         do {
             let number = try retryingInterrupts { mkstemp(&template) }
             unlink(template)
             return Descriptor(owning: number)
         } catch {
-            throw FileError(
-                .create, folder.isEmpty ? "/tmp" : folder, error, detail: "a temporary file")
+            throw FileError(.create, folder, error, detail: "a temporary file")
         }
     }
 }

@@ -133,12 +133,7 @@ struct HotFolderRun {
             guard try isIdle(), try answers().count >= sources.count else { return nil }
             return true
         }
-        daemon.send(SIGTERM)
-        guard try daemon.wait(30) == .exited(0) else {
-            throw .broken(
-                (["a daemon with a hot folder does not exit with 0"] + spool.lastWords)
-                    .joined(separator: "\n    "))
-        }
+        try spool.stop(daemon)
         try audit()
     }
 

@@ -134,7 +134,7 @@ package struct KillRun {
             guard try spool.names("outbox").isEmpty, try spool.isIdle() else { return nil }
             return true
         }
-        guard isCleared == true else { throw broken("expired batches still exist") }
+        guard isCleared == true else { throw spool.broken("expired batches still exist") }
         try spool.clear()
         audit.forget()
     }
@@ -198,7 +198,7 @@ package struct KillRun {
             sums.killsAtRandom += 1
             return true
         case .exited(0) where signals.contains(SIGTERM): return false
-        case let ending?: throw broken("a daemon ended, but not at a fault point: \(ending)")
+        case let ending?: throw spool.broken("a daemon ended, but not at a fault point: \(ending)")
         }
     }
 
@@ -206,12 +206,8 @@ package struct KillRun {
         _ ending: ChildDaemon.Ending, at fault: String
     ) throws(SelfTestError) {
         guard ending == .killed(signal: SIGKILL) else {
-            throw broken("a daemon ended before it reached \(fault): \(ending)")
+            throw spool.broken("a daemon ended before it reached \(fault): \(ending)")
         }
-    }
-
-    private func broken(_ message: String) -> SelfTestError {
-        .broken(([message] + spool.lastWords).joined(separator: "\n    "))
     }
 
     /// Pauses and resumes if the point belongs to one of these; resumes if a previous life left the spool paused.
@@ -332,12 +328,9 @@ package struct KillRun {
         for id in held { try spool.give(.release, to: id) }
         held = []
         if try spool.waitUntilIdle(daemon) {
-            daemon.send(SIGTERM)
-            guard try daemon.wait(30) == .exited(0) else {
-                throw broken("a daemon without work does not exit with 0")
-            }
+            try spool.stop(daemon)
         } else if let ending = daemon.poll() {
-            throw broken("a daemon without a fault point ended: \(ending)")
+            throw spool.broken("a daemon without a fault point ended: \(ending)")
         } else {
             daemon.end()
         }

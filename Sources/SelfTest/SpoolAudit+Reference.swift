@@ -13,14 +13,9 @@ extension SpoolAudit {
         let daemon = try spool.start()
         guard try spool.waitUntilIdle(daemon) else {
             let ending = daemon.poll().map { "\($0)" } ?? "it does not finish"
-            throw .broken(
-                "a daemon without a fault point: \(ending)\n"
-                    + spool.lastWords.joined(separator: "\n"))
+            throw spool.broken("a daemon without a fault point: \(ending)")
         }
-        daemon.send(SIGTERM)
-        guard try daemon.wait(30) == .exited(0) else {
-            throw .broken("a daemon without a fault point does not exit with 0")
-        }
+        try spool.stop(daemon)
         var reference: Reference = [:]
         for (id, manifest) in zip(ids, manifests) {
             reference[manifest.kind] = try outcomes(of: FileName(id), manifest, spool)

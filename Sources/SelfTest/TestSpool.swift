@@ -93,6 +93,19 @@ package final class TestSpool {
             .suffix(20).map(String.init)
     }
 
+    /// An error of a daemon on it, with the last lines of its output.
+    func broken(_ message: String) -> SelfTestError {
+        .broken(([message] + lastWords).joined(separator: "\n    "))
+    }
+
+    /// Stops a daemon that has no work.
+    func stop(_ daemon: ChildDaemon) throws(SelfTestError) {
+        daemon.send(SIGTERM)
+        guard try daemon.wait(30) == .exited(0) else {
+            throw broken("a daemon without work does not exit with 0")
+        }
+    }
+
     // MARK: Submission
 
     /// Submits a manifest by the rule: it is written in another folder, then renamed into the inbox.
@@ -157,16 +170,20 @@ package final class TestSpool {
         try folder.write(
             Array(manifest.text.utf8), to: BatchFile.manifest(manifest.format), durably: false)
         for picture in manifest.pictures {
+            let (parents, name) = Self.place(of: picture)
             var place = folder
-            let parts = picture.bytes.split(separator: UInt8(ascii: "/")).map(FileName.init(bytes:))
-            for part in parts.dropLast() {
-                try place.makeDirectory(part)
-                place = try Directory(part, in: place)
+            for parent in parents {
+                try place.makeDirectory(parent)
+                place = try Directory(parent, in: place)
             }
-            if let name = parts.last {
-                try place.write(originals.read(name), to: name, durably: false)
-            }
+            try place.write(originals.read(name), to: name, durably: false)
         }
+    }
+
+    /// The names of the folders on the way to a picture, and that of its file.
+    private static func place(of picture: FileName) -> (parents: ArraySlice<FileName>, FileName) {
+        let parts = picture.bytes.split(separator: UInt8(ascii: "/")).map(FileName.init(bytes:))
+        return (parts.dropLast(), parts.last ?? picture)
     }
 
     private func put(_ bytes: [UInt8], _ name: FileName) throws(SelfTestError) {
@@ -228,11 +245,9 @@ package final class TestSpool {
                 ? try answer.read(file) : Array(manifest.text.utf8)
             guard try folder.read(file) == text else { return false }
             for picture in manifest.pictures {
+                let (parents, name) = Self.place(of: picture)
                 var place = folder
-                let parts = picture.bytes.split(separator: UInt8(ascii: "/"))
-                    .map(FileName.init(bytes:))
-                for part in parts.dropLast() { place = try Directory(part, in: place) }
-                guard let name = parts.last else { continue }
+                for parent in parents { place = try Directory(parent, in: place) }
                 if try place.read(name) != sources.read(name) { return false }
             }
             return !manifest.pictures.isEmpty

@@ -18,46 +18,6 @@ struct ArgumentCheck {
         "rm": "remove", "info": "show", "log": "logs", "add": "submit", "unhold": "release",
     ]
 
-    /// A command, as far as it matters here.
-    struct Command {
-        let name: String
-        /// Its short options without a value, but for `-h`.
-        var flags = ""
-        /// Its short options with a value.
-        var values = ""
-        let operands: Operands
-    }
-
-    /// What the arguments without a dash are.
-    enum Operands { case files, ids, none }
-
-    static let commands = [
-        Command(name: "submit", operands: .files),
-        Command(name: "make", values: "o", operands: .files),
-        Command(name: "check", operands: .files),
-        Command(name: "wait", operands: .ids),
-        Command(name: "cancel", operands: .ids),
-        Command(name: "hold", operands: .ids),
-        Command(name: "release", operands: .ids),
-        Command(name: "retry", operands: .ids),
-        Command(name: "remove", operands: .ids),
-        Command(name: "list", flags: "a", operands: .none),
-        Command(name: "show", operands: .ids),
-        Command(name: "page", flags: "a", values: "o", operands: .files),
-        Command(name: "status", operands: .none),
-        Command(name: "watch", operands: .ids),
-        Command(name: "logs", flags: "f", operands: .ids),
-        Command(name: "pause", operands: .none),
-        Command(name: "resume", operands: .none),
-        Command(name: "recipes", operands: .none),
-        Command(name: "formats", operands: .none),
-        Command(name: "run", flags: "q", values: "o", operands: .files),
-        Command(name: "plan", values: "o", operands: .files),
-        Command(name: "merge", operands: .files),
-        Command(name: "verify", operands: .files),
-        Command(name: "filter", values: "o", operands: .files),
-    ]
-
     let arguments: [String]
 
     func check() throws(ClientError) {
@@ -67,15 +27,16 @@ struct ArgumentCheck {
             guard arguments.count > 1, arguments[1] != "help", !arguments[1].hasPrefix("-") else {
                 return
             }
-            _ = try Self.command(arguments[1])
+            _ = try Self.row(arguments[1])
         } else {
-            try Self.checkDashes(arguments.dropFirst(), of: try Self.command(first))
+            try Self.checkDashes(arguments.dropFirst(), of: try Self.row(first))
         }
     }
 
-    private static func command(_ name: String) throws(ClientError) -> Command {
-        if let command = commands.first(where: { $0.name == name }) { return command }
-        let meant = synonyms[name] ?? Suggestion.nearest(to: name, among: commands.map(\.name))
+    private static func row(_ name: String) throws(ClientError) -> CommandTable.Row {
+        if let row = CommandTable.row(named: name) { return row }
+        let names = CommandTable.rows.map(\.name)
+        let meant = synonyms[name] ?? Suggestion.nearest(to: name, among: names)
         throw ClientError(
             .usage, code: "unknown-command",
             "there is no command ‘\(FileName(name).text)’"
@@ -86,36 +47,35 @@ struct ArgumentCheck {
     private func checkOptionFirst(_ first: String) throws(ClientError) {
         let option = String(first.prefix { $0 != "=" })
         if first.hasPrefix("--") {
-            let later = arguments.dropFirst().first { word in
-                Self.commands.contains { $0.name == word }
-            }
+            let later = arguments.dropFirst().first { CommandTable.row(named: $0) != nil }
             guard let later, !Self.rootOptions.contains(option) else { return }
             throw ClientError(
                 .usage, code: "option-first",
                 "write \(FileName(option).text) after the command: darkroom \(later) \(FileName(option).text)"
             )
         }
-        try Self.checkDashes(arguments.prefix(1), of: Command(name: "", operands: .none))
+        try Self.checkDashes(arguments.prefix(1), of: nil)
     }
 
+    /// - Parameter command: nil for the program without a command.
     private static func checkDashes(
-        _ arguments: some Sequence<String>, of command: Command
+        _ arguments: some Sequence<String>, of command: CommandTable.Row?
     ) throws(ClientError) {
         for argument in arguments {
             // What follows --exec belongs to another program.
-            if argument == "--" || argument == "--exec" && command.name == "watch" { return }
+            if argument == "--" || argument == "--exec" && command?.name == "watch" { return }
             guard argument.hasPrefix("-"), !argument.hasPrefix("--"),
                 argument.unicodeScalars.count > 2
             else { continue }
             let letters = argument.dropFirst()
-            if letters.allSatisfy({ (command.flags + "h").contains($0) }) { continue }
-            if command.values.contains(where: { letters.hasPrefix("\($0)=") }) { continue }
+            if letters.allSatisfy({ $0 == "h" || command?.flags.contains($0) == true }) { continue }
+            if command?.values.contains(where: { letters.hasPrefix("\($0)=") }) == true { continue }
             let shown = FileName(argument).text
             let way =
-                switch command.operands {
+                switch command?.operands {
                 case .files: "; write ./\(shown), or put -- before it"
                 case .ids: "; put -- before it"
-                case .none: ""
+                case CommandTable.Operands.none, nil: ""
                 }
             throw ClientError(.usage, code: "unknown-option", "unknown option ‘\(shown)’\(way)")
         }

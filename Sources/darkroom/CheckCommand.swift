@@ -46,11 +46,11 @@ struct CheckCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How progress is shown with --sources: auto, tty (drawn again), plain (lines) or none.",
+            "With --sources: show progress as auto, tty (drawn again), plain (lines) or none.",
             valueName: "how"))
     var progress = ProgressMode.auto
 
-    @Flag(help: "Print JSON: one object for each manifest and each image, then a summary.")
+    @Flag(help: "Print JSON Lines: one object for each manifest and each image, then a summary.")
     var json = false
 
     @OptionGroup var spool: SpoolOptions
@@ -154,7 +154,7 @@ struct CheckCommand: ParsableCommand {
             let remedy =
                 sources
                 ? manifest.map(ManifestArgument.hasItsOwn) ?? "" : "to check them, add --sources"
-            if let refusal = pictures.refusal(list: list.list, remedy: remedy) { throw refusal }
+            try pictures.refuse(list: list.list, remedy: remedy)
             return files.map { .path($0) }
         }
         let job = try pictures.job(

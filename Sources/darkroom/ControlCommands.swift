@@ -14,6 +14,7 @@ protocol ControlSubcommand: ParsableCommand {
     var waits: Bool { get }
 }
 
+/// A control command with `--wait`.
 protocol WaitingControlSubcommand: ControlSubcommand {
     var waiting: WaitOption { get }
 }
@@ -96,7 +97,7 @@ struct RemoveCommand: ControlSubcommand {
 struct ControlOptions: ParsableArguments {
     static let ids = ArgumentHelp("IDs of batches.", valueName: "id")
 
-    @Flag(help: "Print JSON: one object for each batch, then a summary.")
+    @Flag(help: "Print JSON Lines: one object for each batch, then a summary.")
     var json = false
 
     @OptionGroup var spool: SpoolOptions

@@ -3,7 +3,6 @@ import CDarkroomEntry
 import DarkroomClient
 import DarkroomCore
 import DarkroomRun
-import Foundation
 import Glibc
 
 /// The command line for people and scripts.
@@ -16,17 +15,7 @@ struct DarkroomCommand: ParsableCommand {
         abstract:
             "Submit pictures to darkroomd and see what becomes of them, or filter them without a daemon.",
         version: "darkroom \(Release.version)",
-        subcommands: [
-            SubmitCommand.self, MakeCommand.self, CheckCommand.self, WaitCommand.self,
-            CancelCommand.self, HoldCommand.self, ReleaseCommand.self, RetryCommand.self,
-            RemoveCommand.self,
-            ListCommand.self, ShowCommand.self, PageCommand.self, StatusCommand.self,
-            WatchCommand.self,
-            LogsCommand.self, PauseCommand.self, ResumeCommand.self, RecipesCommand.self,
-            FormatsCommand.self,
-            RunCommand.self, PlanCommand.self, MergeCommand.self, VerifyCommand.self,
-            FilterCommand.self,
-        ])
+        subcommands: CommandTable.rows.map(\.type))
 
     static func start() -> Never {
         let arguments = mainArguments()
@@ -43,7 +32,9 @@ struct DarkroomCommand: ParsableCommand {
             json = ClientError.isWantedAsJSON(by: texts)
             try ArgumentCheck(arguments: texts).check()
             var command = try parseAsRoot(texts)
-            try requireProcFolder(for: command)
+            if CommandTable.row(of: command)?.needsProc == true {
+                try asClientError(.systemError, MissingProcFolder.check())
+            }
             try ProcessLimits.requireFiles()
             if json, !handlesSignals(command) { Interruption.tellPrograms() }
             try command.run()
@@ -88,17 +79,6 @@ struct DarkroomCommand: ParsableCommand {
         }
     }
 
-    /// The commands that filter reach their files by /proc, and those that send a signal find the process there. Others
-    /// tell what they know without it.
-    private static func requireProcFolder(for command: any ParsableCommand) throws(ClientError) {
-        guard
-            command is RunCommand || command is PlanCommand || command is FilterCommand
-                || command is MergeCommand
-                || command is PauseCommand || command is ResumeCommand
-        else { return }
-        try asClientError(.systemError, MissingProcFolder.check())
-    }
-
     /// Ends the process without the finalisers of libraries. A picture that does not stop in time is still in work in
     /// another thread, which would crash in what they take down.
     private static func end(_ exit: ClientExit) -> Never {
@@ -126,24 +106,5 @@ struct DarkroomCommand: ParsableCommand {
                     "A manifest is UTF-8 text and cannot name such a file. Rename it, or give it a second name with ln."
             )
         }
-    }
-}
-
-/// The options of every command that uses a spool.
-struct SpoolOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The spool's root folder. If not given: DARKROOM_SPOOL, then the key spool of \(SpoolLocation.configuration), then \(SpoolLocation.standard).",
-            valueName: "dir"), completion: .directory)
-    var spool: String?
-
-    func open() throws(ClientError) -> SpoolFolder {
-        try SpoolFolder(path: SpoolLocation.path(option: spool))
-    }
-
-    /// The same with an absolute path, for programs with another current folder.
-    func openAbsolute() throws(ClientError) -> SpoolFolder {
-        try SpoolFolder(
-            path: URL(filePath: SpoolLocation.path(option: spool)).standardizedFileURL.path)
     }
 }

@@ -11,26 +11,26 @@ import Logging
 struct EngineOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How many pictures are filtered at the same time, and how many cores are used. If not given: all cores that this process may use.",
+            "Filter this many pictures at the same time, and use as many cores. If not given: all cores that this process may use.",
             valueName: "number"))
     var jobs: Int?
 
     @Option(
         help: ArgumentHelp(
-            "The memory that all pictures in work may use together, for example 2GiB. If not given: half of what is available.",
+            "Let all pictures in work together use this much memory, for example 2GiB. If not given: half of what is available.",
             valueName: "size"))
     var memory: String?
 
     @Option(
         help: ArgumentHelp(
-            "A configuration file, as darkroomd reads it. If not given, no file is read.",
+            "Read this configuration file, as darkroomd does. If not given: none.",
             valueName: "file"), completion: .file())
     var config: String?
 
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Set a key of the configuration; overrides the file and the environment.",
+            "Set a key of the configuration; overrides the file and the environment. May be repeated.",
             valueName: "key=value"))
     var settings: [String] = []
 

@@ -30,7 +30,7 @@ struct FilterCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The picture; - or nothing for standard input.", valueName: "file"),
+            "The picture; - is standard input. If not given: standard input.", valueName: "file"),
         completion: .file())
     var file: String?
 
@@ -43,7 +43,7 @@ struct FilterCommand: ParsableCommand {
         completion: .file())
     var output: String?
 
-    @Flag(help: "Print one JSON object about the result; only with -o.")
+    @Flag(help: "With -o: print one JSON object about the result.")
     var json = false
 
     @OptionGroup var engine: EngineOptions
@@ -139,15 +139,10 @@ struct FilterCommand: ParsableCommand {
     }
 
     private func refuseUnusable() throws(ClientError) {
-        if let target {
-            var information = stat()
-            if target.isEmpty || target.hasSuffix("/")
-                || stat(target, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
-            {
-                throw ClientError(
-                    .cannotCreate, code: "not-a-file",
-                    "-o \(target.shellQuoted): it is a folder. Name a file in it")
-            }
+        if let target, target.isEmpty || target.hasSuffix("/") || PictureTree.isFolder(target) {
+            throw ClientError(
+                .cannotCreate, code: "not-a-file",
+                "-o \(target.shellQuoted): it is a folder. Name a file in it")
         }
         if isInput, isatty(STDIN_FILENO) == 1 {
             throw ClientError(

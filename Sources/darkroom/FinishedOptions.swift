@@ -19,7 +19,7 @@ struct FinishedOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --finished: the file that remembers what was called. If not given: finished.cursor in $STATE_DIRECTORY or in ~/.local/state/darkroom.",
+            "With --finished: remember in this file what was called. If not given: finished.cursor in $STATE_DIRECTORY or in ~/.local/state/darkroom.",
             valueName: "file"), completion: .file())
     var cursor: String?
 
@@ -31,30 +31,31 @@ struct FinishedOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --finished: how many calls for one end may fail; 0 for no limit. If not given: 10.",
+            "With --finished: let this many calls for one end fail; 0 for no limit. If not given: 10.",
             valueName: "number"))
     var tries: Int?
 
     @Option(
         help: ArgumentHelp(
-            "With --finished: the pause after a failed call; each further one is twice as long, up to 5min. If not given: 1s.",
+            "With --finished: pause this long after a failed call; each further pause is twice as long, up to 5min. If not given: 1s.",
             valueName: "time"))
     var retryDelay: String?
 
     @Option(
         help: ArgumentHelp(
-            "With --finished: how long one call may take. If not given: 1min.", valueName: "time"))
+            "With --finished: let one call take at most this long. If not given: 1min.",
+            valueName: "time"))
     var timeout: String?
 
     @Option(
         help: ArgumentHelp(
-            "With --post: the file with the key that signs requests. If not given: the service's credential webhook-key, if it exists.",
+            "With --post: sign requests with the key in this file. If not given: the service's credential webhook-key, if it exists.",
             valueName: "file"), completion: .file())
     var keyFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "With --post: allow addresses that are not public, such as 10.0.0.0/8. May be given several times.",
+            "With --post: allow addresses that are not public, such as 10.0.0.0/8. May be repeated.",
             valueName: "network"))
     var allowNetwork: [String] = []
 

@@ -19,7 +19,7 @@ struct FormatsCommand: ParsableCommand {
 
     @OptionGroup var color: ColorOptions
 
-    @Flag(help: "Print JSON: one object for each format, then a summary.")
+    @Flag(help: "Print JSON Lines: one object for each format, then a summary.")
     var json = false
 
     func run() throws {

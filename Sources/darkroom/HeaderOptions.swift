@@ -9,7 +9,7 @@ struct HeaderOptions: ParsableArguments {
     @Option(
         name: .customLong("header"),
         help: ArgumentHelp(
-            "Send this header to the origins of the URLs, for example 'Authorization: Bearer TOKEN'; @FILE for the headers in a file, one a line. All users of the machine can see the command line, so a file is better for secrets. The option may be repeated.",
+            "Send this header to the origins of the URLs, for example 'Authorization: Bearer TOKEN'; @FILE for the headers in a file, one a line. All users of the machine can see the command line, so a file is better for secrets. May be repeated.",
             valueName: "header"))
     var texts: [String] = []
 

@@ -29,8 +29,7 @@ struct ListCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "List batches in these states only: \(Words.list(BatchState.allCases.map(\.rawValue), "or")). "
-                + "Several are separated by commas.",
+            "List only batches in these states, separated by commas: \(Words.list(BatchState.allCases.map(\.rawValue), "or")).",
             valueName: "state"),
         completion: .list(BatchState.allCases.map(\.rawValue)),
         transform: StateList.init(argument:))
@@ -43,7 +42,7 @@ struct ListCommand: ParsableCommand {
             valueName: "time"))
     var since: SinceTime?
 
-    @Flag(help: "Print JSON Lines: an object for each batch, and a summary at the end.")
+    @Flag(help: "Print JSON Lines: one object for each batch, then a summary.")
     var json = false
 
     func run() throws {
@@ -68,6 +67,7 @@ struct ListCommand: ParsableCommand {
     }
 }
 
+/// A value of `--state`: `completedWithErrors,rejected`.
 struct StateList {
     /// What people write for a state.
     private static let synonyms: [String: BatchState] = [
@@ -96,6 +96,7 @@ struct StateList {
     }
 }
 
+/// The value of `--since`, such as `7d` or `2026-11-21`.
 struct SinceTime: ExpressibleByArgument {
     let date: Date
 

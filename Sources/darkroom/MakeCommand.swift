@@ -40,7 +40,7 @@ struct MakeCommand: ParsableCommand {
             valueName: "file"), completion: .file())
     var output: String?
 
-    @Flag(help: "Print one JSON object that names the file of the manifest; only with -o.")
+    @Flag(help: "With -o: print one JSON object that names the file of the manifest.")
     var json = false
 
     @OptionGroup var spool: SpoolOptions

@@ -86,17 +86,17 @@ struct MergeCommand: ParsableCommand {
     }
 
     private func tell(_ report: MergeReport) throws {
-        for fault in report.faults.prefix(FormerFiles.shortList) {
+        for fault in report.faults.prefix(ShortList.length) {
             Console.complain(fault.sentence)
         }
-        if report.faultCount > FormerFiles.shortList {
-            Console.complain("\(report.faultCount - FormerFiles.shortList) more faults")
+        if report.faultCount > ShortList.length {
+            Console.complain("\(report.faultCount - ShortList.length) more faults")
         }
-        for missing in report.missing.prefix(FormerFiles.shortList) {
+        for missing in report.missing.prefix(ShortList.length) {
             Console.complain("shard \(missing.shard): \(missing.message)")
         }
-        if report.missing.count > FormerFiles.shortList {
-            let rest = report.missing.count - FormerFiles.shortList
+        if report.missing.count > ShortList.length {
+            let rest = report.missing.count - ShortList.length
             Console.complain("\(Words.count(rest, "more shard")) missing")
         }
         if let status = report.status {
@@ -106,10 +106,10 @@ struct MergeCommand: ParsableCommand {
             try Console.line("\(BatchProgress(of: status).result), \(shards)\(removed)")
             if report.lostCount > 0 {
                 Console.complain(
-                    "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(FormerFiles.list(report.lost, of: report.lostCount))"
+                    "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(ShortList.text(report.lost, of: report.lostCount))"
                 )
             }
-            FormerFiles.tell(stale: report.stale, away: report.away, gone: report.gone)
+            ShortList.tellOfFormer(stale: report.stale, away: report.away, gone: report.gone)
             if !report.gone.isEmpty {
                 Console.complain(
                     report.keepsAll
@@ -119,7 +119,7 @@ struct MergeCommand: ParsableCommand {
             guard !report.failed.isEmpty else { return }
             if report.blockedCount > 0 {
                 Console.complain(
-                    "\(Words.count(report.blockedCount, "image")) failed because another file is in the place of the output. First move away: \(FormerFiles.list(report.blockingFiles, of: report.blockedCount))"
+                    "\(Words.count(report.blockedCount, "image")) failed because another file is in the place of the output. First move away: \(ShortList.text(report.blockingFiles, of: report.blockedCount))"
                 )
             }
             Console.complain("Run these shards with --retry to repeat the failed images:")

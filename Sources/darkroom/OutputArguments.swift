@@ -7,56 +7,56 @@ import DarkroomPicture
 struct OutputArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The format of the results: \(Words.list(OutputFormat.allCases.map(\.rawValue), "or")); or source, for that of each picture by the ending of its name. If not given: png, also for JPEG pictures; thumbnails of photographs are smaller in jpeg.",
+            "Write the results in this format: \(Words.list(OutputFormat.allCases.map(\.rawValue), "or")); or source, for that of each picture by the ending of its name. If not given: png, also for JPEG pictures; thumbnails of photographs are smaller in jpeg.",
             valueName: "format"),
         completion: .list(FormatChoice.words))
     var format: String?
 
     @Option(
         help: ArgumentHelp(
-            "The quality of \(Self.titles(.quality)) results, 1 to 100. If not given: 85; 75 for AVIF.",
+            "Set the quality of \(Self.titles(.quality)) results, 1 to 100. If not given: 85; 75 for AVIF.",
             valueName: "number"))
     var quality: Int?
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes of each \(Self.titles(.maxBytes)) result, such as 200KiB: its quality is chosen by trials; --quality is then the highest one.",
+            "Limit each \(Self.titles(.maxBytes)) result to this many bytes, such as 200KiB: its quality is chosen by trials; --quality is then the highest one.",
             valueName: "size"))
     var maxBytes: String?
 
     @Option(
         help: ArgumentHelp(
-            "Each \(Self.titles(.target)) result gets the lowest quality with which it has this similarity (SSIM) to the filtered picture, 0.5 to 1, such as 0.98.",
+            "Give each \(Self.titles(.target)) result the lowest quality with which it has this similarity (SSIM) to the filtered picture, 0.5 to 1, such as 0.98.",
             valueName: "number"))
     var ssim: Double?
 
     @Flag(
-        help: ArgumentHelp("Results of \(Self.titles(.lossless)) have exactly the filtered pixels.")
+        help: ArgumentHelp("Keep exactly the filtered pixels in \(Self.titles(.lossless)) results.")
     )
     var lossless = false
 
     @Option(
         help: ArgumentHelp(
-            "The effort for \(Self.titles(.effort)) results, from 0, the fastest, to 10, the smallest.",
+            "Set the effort for \(Self.titles(.effort)) results, from 0, the fastest, to 10, the smallest.",
             valueName: "number"))
     var effort: Int?
 
     @Option(
         help: ArgumentHelp(
-            "The bits per sample: 8, 10 or 12 for AVIF, at most 8 or 16 for TIFF and JPEG XL.",
+            "Set the bits per sample: 8, 10 or 12 for AVIF, at most 8 or 16 for TIFF and JPEG XL.",
             valueName: "bits"))
     var depth: Int?
 
     @Option(
         help: ArgumentHelp(
-            "The resolution of colour in AVIF results: 4:2:0, a half, or 4:4:4, the whole.",
+            "Set the resolution of colour in AVIF results: 4:2:0, a half, or 4:4:4, the whole.",
             valueName: "chroma"),
         completion: .list(PictureOutput.Chroma.allCases.map(\.rawValue)))
     var chroma: String?
 
     @Option(
         help: ArgumentHelp(
-            "The compression: fast, balanced or small for PNG; none, deflate or lzw for TIFF.",
+            "Set the compression: fast, balanced or small for PNG; none, deflate or lzw for TIFF.",
             valueName: "word"),
         completion: .list(
             PictureOutput.PNGCompression.allCases.map(\.rawValue)
@@ -65,14 +65,14 @@ struct OutputArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The colour space of the results: srgb, p3, or keep for that of each picture.",
+            "Set the colour space of the results: srgb, p3, or keep for that of each picture.",
             valueName: "space"),
         completion: .list(OutputProfile.allCases.map(\.rawValue)))
     var profile: String?
 
     @Option(
         help: ArgumentHelp(
-            "What is kept of the metadata, such as copyright,-gps: all, or some of copyright, exif, iptc and xmp; -gps leaves out where the picture was taken. If not given: none.",
+            "Keep this of the metadata, such as copyright,-gps: all, or some of copyright, exif, iptc and xmp; -gps leaves out where the picture was taken. If not given: none.",
             valueName: "list"),
         completion: .list(["none", "all", "all,-gps", "copyright", "exif", "iptc", "xmp"]))
     var metadata: String?

@@ -42,10 +42,7 @@ struct PageCommand: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            """
-            The folder of the page; by itself, the ID with -page, or darkroom-page for --all. A page that is there is \
-            replaced.
-            """,
+            "Make the page in this folder, and replace one that is there. If not given: the ID with -page, or darkroom-page for --all.",
             valueName: "dir"),
         completion: .directory)
     var output: String?

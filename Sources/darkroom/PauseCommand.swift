@@ -1,5 +1,6 @@
 import ArgumentParser
 
+/// A subcommand that tells the daemon to do something (`DaemonControl`).
 protocol DaemonSubcommand: ParsableCommand {
     static var control: DaemonControl { get }
     static var abstract: String { get }

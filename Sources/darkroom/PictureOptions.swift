@@ -19,7 +19,7 @@ struct PictureOptions: ParsableArguments {
     @Option(
         name: .customLong("filter"),
         help: ArgumentHelp(
-            "A filter: NAME, NAME=VALUE or NAME:KEY=VALUE,KEY=VALUE. The option may be repeated; the filters are applied in this order. Without it, pictures are only converted. darkroom-manifest(5) lists the filters.",
+            "Apply a filter: NAME, NAME=VALUE or NAME:KEY=VALUE,KEY=VALUE. May be repeated; the filters are applied in this order. Without it, pictures are only converted. darkroom-manifest(5) lists the filters.",
             valueName: "filter"),
         completion: .list(FilterCatalog.all.map(\.name)))
     var filters: [String] = []
@@ -42,7 +42,7 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The paths of the results, such as '{name}-{sha8}.{ext}' or '{folder}/{stem}.{ext}', of \(Words.list(NameTemplate.Placeholder.allCases.map { "{\($0.rawValue)}" }, "and")). {folder} has the folders between a named folder and the picture.",
+            "Give the results paths by this template, such as '{name}-{sha8}.{ext}' or '{folder}/{stem}.{ext}', of \(Words.list(NameTemplate.Placeholder.allCases.map { "{\($0.rawValue)}" }, "and")). {folder} has the folders between a named folder and the picture.",
             valueName: "template"))
     var outputName: String?
 
@@ -54,30 +54,30 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Which pages of a TIFF become images: all, or first. Their names end in -1, -2 and so on. A URL has one image, of its first page. If not given: first.",
+            "Make images of these pages of a TIFF: all, or first. Their names end in -1, -2 and so on. A URL has one image, of its first page. If not given: first.",
             valueName: "rule"),
         completion: .list(PageRule.allCases.map(\.rawValue)))
     var pages: String?
 
     @Option(
         help: ArgumentHelp(
-            "What becomes of damaged pictures: fail, or keep what can be read of them, with a warning. If not given: fail.",
+            "Treat damaged pictures by this rule: fail, or keep what can be read of them, with a warning. If not given: fail.",
             valueName: "rule"),
         completion: .list(DamagedRule.allCases.map(\.rawValue)))
     var damaged: String?
 
     @Flag(
         help:
-            "Pictures fail that would get a warning, such as for bytes after the end of a picture."
+            "Let pictures fail that would get a warning, such as for bytes after the end of a picture."
     )
     var strict = false
 
-    /// Why the options of pictures cannot stand beside a manifest; nil if there is none. It names the first one.
+    /// Refuses the options of pictures beside a manifest. The error names the first one.
     ///
     /// - Parameters:
     ///   - list: the value of `--from`.
     ///   - remedy: what to do, if the options are to stay.
-    func refusal(list: String?, remedy: String) -> ClientError? {
+    func refuse(list: String?, remedy: String) throws(ClientError) {
         let given = [
             recipe.map { _ in "--recipe" }, filters.first.map { _ in "--filter" },
             watermarks.first.map { _ in "--watermark" }, sizes.first.map { _ in "--sizes" },
@@ -87,8 +87,8 @@ struct PictureOptions: ParsableArguments {
             strict ? "--strict" : nil,
             list.map { _ in "--from" },
         ]
-        guard let option = given.compactMap(\.self).first else { return nil }
-        return .badOption("\(option) is for pictures; \(remedy)")
+        guard let option = given.compactMap(\.self).first else { return }
+        throw .badOption("\(option) is for pictures; \(remedy)")
     }
 
     struct Input {
@@ -245,7 +245,7 @@ struct PictureListOption: ParsableArguments {
 struct PriorityOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The priority: \(Words.list(Priority.allCases.map(\.rawValue), "or")).",
+            "Give the batch this priority: \(Words.list(Priority.allCases.map(\.rawValue), "or")).",
             valueName: "priority"),
         completion: .list(Priority.allCases.map(\.rawValue)))
     var priority: String?
@@ -283,21 +283,5 @@ extension Words {
             ?? ": write \(list(names, "or"))"
         throw ClientError(
             .usage, code: "unknown-value", "\(option) \(FileName(word).text): unknown\(hint)")
-    }
-}
-
-/// What an argument of `submit` means.
-enum ManifestArgument {
-    /// As the end of a sentence about an option of pictures.
-    static func hasItsOwn(_ argument: String) -> String {
-        let name =
-            argument == ManifestFile.standardInput ? "standard input" : FileName(argument).text
-        return "\(name) is a manifest and says itself what to do"
-    }
-
-    /// Whether it is a manifest, by its name. A URL always names a picture.
-    static func isManifest(_ argument: String) -> Bool {
-        if argument == ManifestFile.standardInput { return true }
-        return !argument.contains("://") && ManifestFormat(fileName: argument) != nil
     }
 }

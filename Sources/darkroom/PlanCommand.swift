@@ -33,7 +33,7 @@ struct PlanCommand: ParsableCommand {
             "Tell only what this shard would make, as for darkroom run.", valueName: "i/n"))
     var shard: String?
 
-    @Flag(help: "Print JSON Lines: one object for each image or file, and one with the sums.")
+    @Flag(help: "Print JSON Lines: one object for each image or file, then a summary.")
     var json = false
 
     func validate() throws {
@@ -57,6 +57,7 @@ struct PlanCommand: ParsableCommand {
     private func tell(_ image: RunForecast.Image) throws {
         let (action, reason, words) =
             switch image.verdict {
+            case .stands: return
             case .made(let reason): ("make", reason.rawValue, reason.words)
             case .standsAlone(let reason): ("keep", reason.rawValue, reason.words)
             }

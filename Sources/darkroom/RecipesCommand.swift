@@ -20,7 +20,7 @@ struct RecipesCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A recipe, whose text is shown.", valueName: "name"),
+        help: ArgumentHelp("The recipe whose text is shown.", valueName: "name"),
         completion: SpoolCompletion.recipes)
     var name: String?
 
@@ -29,7 +29,8 @@ struct RecipesCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Print JSON: one object for each recipe, then a summary; with a name, only its object.")
+            "Print JSON Lines: one object for each recipe, then a summary; with a name, only its object."
+    )
     var json = false
 
     func run() throws {

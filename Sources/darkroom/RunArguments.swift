@@ -18,7 +18,8 @@ struct RunArguments: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The folder of the results. It is created if it does not exist.", valueName: "dir"),
+            "Write the results into this folder. It is created if it does not exist.",
+            valueName: "dir"),
         completion: .directory)
     var output: String
 

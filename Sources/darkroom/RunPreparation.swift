@@ -36,10 +36,8 @@ struct RunPreparation {
                     ? "several manifests; each needs a run and a folder of its own"
                     : "\(shown) is a manifest, and other files are pictures. Run them separately.")
         }
-        let remedy = ManifestArgument.hasItsOwn(path)
-        if let refusal = command.pictures.refusal(list: command.list.list, remedy: remedy) {
-            throw refusal
-        }
+        try command.pictures.refuse(
+            list: command.list.list, remedy: ManifestArgument.hasItsOwn(path))
         let file = try ManifestFile(path: path, limits: rules.limits)
         let stem = file.fileName.map { SubmissionName.of($0) } ?? "manifest"
         return try job(

@@ -151,7 +151,7 @@ struct RunSession {
         guard let changes = work.changes else { return }
         for reason in StandReason.allCases {
             guard let names = changes.alone[reason], !names.isEmpty else { continue }
-            Console.complain("\(Self.words(reason, names.count)): \(FormerFiles.list(names))")
+            Console.complain("\(Self.words(reason, names.count)): \(ShortList.text(names))")
         }
         if changes.outdated > 0 {
             Console.complain(
@@ -163,7 +163,7 @@ struct RunSession {
                 "--prune has left their results, because all sources are gone: is a file system not mounted?"
             )
         }
-        FormerFiles.tell(stale: changes.stale, away: changes.away, gone: changes.gone)
+        ShortList.tellOfFormer(stale: changes.stale, away: changes.away, gone: changes.gone)
         if work.shard == nil, !command.arguments.prune,
             changes.alone[.gone] != nil || !changes.gone.isEmpty
         {
@@ -191,14 +191,14 @@ struct RunSession {
             Console.complain(
                 "\(Words.count(failed.count, "image")) failed in an earlier run:")
         }
-        for image in failed.prefix(FormerFiles.shortList) {
+        for image in failed.prefix(ShortList.length) {
             let reason =
                 image.error.map { "\($0.message) [\($0.code)]" } ?? "no reason is known"
             Console.complain("\(image.name): \(reason)")
         }
-        if failed.count > FormerFiles.shortList {
+        if failed.count > ShortList.length {
             Console.complain(
-                "\(Words.count(failed.count - FormerFiles.shortList, "more image")) failed; \(FileName(work.answerPath).text)/status.json has all reasons."
+                "\(Words.count(failed.count - ShortList.length, "more image")) failed; \(FileName(work.answerPath).text)/status.json has all reasons."
             )
         }
         Console.complain(Self.remedy(of: failed.map(\.error)))

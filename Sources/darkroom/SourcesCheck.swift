@@ -8,14 +8,14 @@ import Glibc
 struct SourcesCheck {
     private let rules: SourceRules
     private let isJSON: Bool
-    private let progress: StatusLine
+    private let progress: ProgressLine
     private let screen = Terminal(STDOUT_FILENO)
     private(set) var total: ForecastSummary
 
     init(_ rules: SourceRules, json: Bool, progress: ProgressMode) {
         self.rules = rules
         isJSON = json
-        self.progress = StatusLine(
+        self.progress = ProgressLine(
             progress, first: (tty: 0.2, plain: 30), write: Console.problem)
         total = ForecastSummary(rules)
     }

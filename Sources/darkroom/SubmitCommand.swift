@@ -41,7 +41,7 @@ struct SubmitCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The name of the manifest, which becomes the ID; a number is added if it is taken.",
+            "Give the manifest this name, which becomes the ID; a number is added if it is taken.",
             valueName: "name"))
     var name: String?
 
@@ -69,7 +69,7 @@ struct SubmitCommand: ParsableCommand {
     @Flag(help: "Submit also if no daemon is running, or if it cannot read or find a picture.")
     var anyway = false
 
-    @Flag(help: "Print JSON: one object for each batch, then a summary.")
+    @Flag(help: "Print JSON Lines: one object for each batch, then a summary.")
     var json = false
 
     @OptionGroup var spool: SpoolOptions

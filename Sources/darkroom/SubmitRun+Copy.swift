@@ -53,7 +53,7 @@ extension SubmitRun {
     ) throws(ClientError) {
         try staged.write(
             item.bytes, to: FileName("\(FolderJob.stem).\(item.format.fileExtensions[0])"))
-        let progress = StatusLine()
+        let progress = ProgressLine()
         defer { progress.clear() }
         let pictures = Words.count(sources.items.count, "picture")
         let total = HumanText.bytes(Double(sources.bytes))

@@ -106,10 +106,8 @@ struct SubmitRun {
                 "\(FileName(manifests[0]).text) is a manifest, and other files are pictures. Submit them separately."
             )
         }
-        let remedy = ManifestArgument.hasItsOwn(manifests[0])
-        if let refusal = command.pictures.refusal(list: command.list.list, remedy: remedy) {
-            throw refusal
-        }
+        try command.pictures.refuse(
+            list: command.list.list, remedy: ManifestArgument.hasItsOwn(manifests[0]))
     }
 
     /// nil for a manifest with errors, which are printed.

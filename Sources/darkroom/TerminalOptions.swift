@@ -6,7 +6,7 @@ import Glibc
 struct ColorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Whether the output has colours: auto, always or never. NO_COLOR and CLICOLOR_FORCE are obeyed.",
+            "Colour the output: auto, always or never. NO_COLOR and CLICOLOR_FORCE are obeyed.",
             valueName: "when"))
     var color = ColorChoice.auto
 
@@ -19,7 +19,7 @@ struct ProgressOptions: ParsableArguments {
     @Option(
         name: .customLong("progress"),
         help: ArgumentHelp(
-            "How progress is shown: auto, tty (drawn again), plain (lines), json or none.",
+            "Show progress as auto, tty (drawn again), plain (lines), json or none.",
             valueName: "how"))
     var mode = ProgressMode.auto
 }
@@ -29,7 +29,7 @@ struct ReadingProgressOptions: ParsableArguments {
     @Option(
         name: .customLong("progress"),
         help: ArgumentHelp(
-            "How progress is shown: auto, tty (drawn again), plain (lines) or none.",
+            "Show progress as auto, tty (drawn again), plain (lines) or none.",
             valueName: "how"))
     var mode = ProgressMode.auto
 

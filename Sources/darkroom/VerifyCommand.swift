@@ -39,7 +39,7 @@ struct VerifyCommand: ParsableCommand {
     @Flag(help: "Filter the pictures again and compare the new files.")
     var again = false
 
-    @Flag(help: "Print JSON Lines: one object for each finding, and one with the sums.")
+    @Flag(help: "Print JSON Lines: one object for each finding, then a summary.")
     var json = false
 
     @OptionGroup var spool: SpoolOptions

@@ -26,11 +26,11 @@ struct WaitCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait at most: seconds, or a time such as 90s, 10min or 2h.",
+            "Wait at most this long: seconds, or a time such as 90s, 10min or 2h.",
             valueName: "time"))
     var timeout: String?
 
-    @Flag(help: "Print JSON: one object for each batch, then a summary.")
+    @Flag(help: "Print JSON Lines: one object for each batch, then a summary.")
     var json = false
 
     @OptionGroup var spool: SpoolOptions

@@ -43,7 +43,7 @@ struct WatchCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Print JSON Lines on standard output: an event for each change, and a summary at the end."
+            "Print JSON Lines: one object for each change, then a summary."
     )
     var json = false
 

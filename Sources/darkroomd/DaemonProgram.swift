@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomSpool
 
+/// The program darkroomd: its beginning, up to the daemon that runs.
 package enum DaemonProgram {
     /// Reads the command line and does what it requests.
     ///

@@ -40,32 +40,33 @@ struct DarkroomdCommand: ParsableCommand {
         version: "darkroomd \(Release.version)")
 
     @Option(
-        help: ArgumentHelp("The spool's root folder.", valueName: "dir"), completion: .directory)
+        help: ArgumentHelp("Use the spool in this root folder.", valueName: "dir"),
+        completion: .directory)
     var spool: String?
 
     @Option(
         help: ArgumentHelp(
-            "The configuration file; \(ConfigurationLoader.standardPath) is read if it exists.",
+            "Read this configuration file. If not given: \(ConfigurationLoader.standardPath), if it exists.",
             valueName: "file"), completion: .file())
     var config: String?
 
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Set a key of the configuration; overrides the file and the environment.",
+            "Set a key of the configuration; overrides the file and the environment. May be repeated.",
             valueName: "key=value"))
     var settings: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The lowest level that is logged: trace, debug, info, notice, warning, error or critical.",
+            "Log from this level on: trace, debug, info, notice, warning, error or critical.",
             valueName: "level"), completion: .list(Logger.Level.allCases.map(\.rawValue)))
     var logLevel: String?
 
     @Flag(help: "Check the configuration, print the keys that are set, and exit.")
     var checkConfig = false
 
-    @Flag(help: "Print also the keys with default values, with --check-config.")
+    @Flag(help: "With --check-config: also print the keys with default values.")
     var all = false
 
     @Option(
@@ -77,11 +78,11 @@ struct DarkroomdCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How often --self-test kills at a random moment, in addition to once after each step; 30 if not given.",
+            "With --self-test: kill this often at a random moment, in addition to once after each step. If not given: 30.",
             valueName: "number"))
     var kills: Int?
 
-    @Flag(help: "Keep the folder of a --self-test that finds a problem.")
+    @Flag(help: "With --self-test: keep its folder if it finds a problem.")
     var keep = false
 
     func validate() throws {

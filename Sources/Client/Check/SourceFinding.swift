@@ -3,6 +3,7 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
+/// A source and the page of it that an image is made of. Images of one page share the look at its header.
 struct SourcePage: Hashable, Sendable {
     let source: SourceReference
     /// nil for the first page, with a warning if there are others.

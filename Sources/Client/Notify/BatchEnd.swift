@@ -26,7 +26,7 @@ package struct BatchEnd: Sendable, Equatable {
         self.progress = progress
     }
 
-    /// The same for every call of this end, and for no other end.
+    /// A text that is the same for every call for this end, and for no other end.
     package var identifier: String {
         let text = "\(id)\0\(key.finished)\0\(key.retries ?? 0)\0\(key.identity ?? "")"
         return "end_" + SHA256Digest.hex(of: text.utf8).prefix(32)

@@ -10,6 +10,7 @@ protocol NotificationCall: AnyObject {
     func end()
 }
 
+/// How the call of a receiver has ended.
 package enum CallResult: Sendable, Equatable {
     case succeeded
     /// - Parameters:

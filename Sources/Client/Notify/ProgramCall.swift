@@ -2,6 +2,7 @@ import CDarkroomShims
 import DarkroomCore
 import Glibc
 
+/// A program that was started for the end of a batch. Its exit code 0 is the success.
 final class ProgramCall: NotificationCall {
     private let process: pid_t
     private let name: String

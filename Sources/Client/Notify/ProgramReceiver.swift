@@ -33,7 +33,7 @@ package struct ProgramReceiver: Sendable {
         return folders.contains { folder in
             var information = stat()
             let path = folder + name
-            return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+            return stat(path, &information) == 0 && information.isRegularFile
                 && access(path, X_OK) == 0
         }
     }

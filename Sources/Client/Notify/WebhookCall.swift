@@ -1,5 +1,6 @@
 import DarkroomFetch
 
+/// A POST request that was sent for the end of a batch.
 final class WebhookCall: NotificationCall {
     private let request: PostRequest
     private let name: String

@@ -1,3 +1,4 @@
+/// The value of `--color`.
 package enum ColorChoice: String, Sendable, CaseIterable {
     case auto, always, never
 

@@ -258,9 +258,9 @@ extension BatchDetails {
     /// What may help the failed images.
     private struct Remedy {
         var count = 0
-        /// Those whose picture is still there.
+        /// The failed images whose picture is still there.
         var possible = 0
-        /// Of these, those that a retry may help.
+        /// The possible ones that a retry may help.
         var helped = 0
         var lacksCodec = false
 

@@ -78,7 +78,7 @@ struct BatchImages: Sendable {
     struct Sums: Equatable {
         var failed = 0
         var warned = 0
-        /// Those whose quality was chosen by trials.
+        /// The images whose quality was chosen by trials.
         var chosen = 0
         /// Of the parts of metadata that somebody may have to account for, what became of them in how many images.
         var metadata: [Fate: Int] = [:]

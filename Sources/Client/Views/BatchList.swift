@@ -6,10 +6,11 @@ import Foundation
 /// `darkroom list`: one line for each batch.
 package struct BatchList: Sendable {
     package struct Selection: Sendable, Equatable {
+        /// Whether finished batches are listed, too.
         package var all = false
-        /// Those in these states only; empty for any.
+        /// The states of the batches that are listed; empty for any.
         package var states: Set<BatchState> = []
-        /// Unfinished ones, and those that ended after this time.
+        /// If not nil, unfinished batches are listed, and those that ended after this time.
         package var since: Date?
 
         package init(all: Bool = false, states: Set<BatchState> = [], since: Date? = nil) {

@@ -54,11 +54,6 @@ extension BatchState {
 
     /// The state where its word has no room; nil if it is short.
     var shortWord: String? { self == .completedWithErrors ? "withErrors" : nil }
-
-    /// The state in a sentence.
-    package var words: String {
-        self == .completedWithErrors ? "completed with errors" : rawValue
-    }
 }
 
 extension BatchProgress {

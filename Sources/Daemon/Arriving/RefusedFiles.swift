@@ -35,6 +35,7 @@ struct RefusedFiles<Name: Hashable, Why: RefusalReason> {
     mutating func takeWithheld() -> Int { notices.takeWithheld() }
 }
 
+/// Why a file is not taken, as `RefusedFiles` needs it to tell each reason once.
 protocol RefusalReason {
     /// Whether it is told at all.
     var isTold: Bool { get }

@@ -252,13 +252,13 @@ extension HotFolderStation {
         guard !collection.pictures.isEmpty else { return try station.removeTree(Self.copiesName) }
         let settings = settings
         let folder = folder
-        let manifest = Content(
+        let content = Content(
             recipe: folder.recipe, images: collection.pictures.map(\.source.string),
             deliver: folder.delivery.map {
                 Content.Delivery(to: $0.folder, ifExists: $0.existing.rawValue)
             })
         try collection.copies.write(
-            JSONFile.text(of: manifest), to: "\(FolderJob.stem).json", durably: false)
+            JSONFile.text(of: content), to: "\(FolderJob.stem).json", durably: false)
         // One call for all copies is faster than one for each.
         if settings.isDurable { try collection.copies.syncFileSystem() }
         FaultPoint.hotCopied.pass()

@@ -116,11 +116,11 @@ final class HotFolders: @unchecked Sendable {
     }
 
     /// What the metrics say about each folder.
-    var figures: [HotFolderFigures] {
+    var metrics: [HotFolderMetrics] {
         stations.withLock(\.present).map { station in
             let report = station.lastReport
             let lasting = report?.lasting ?? 0
-            return HotFolderFigures(
+            return HotFolderMetrics(
                 path: station.path, isUp: station.isUp.load(ordering: .relaxed),
                 taken: station.taken.value,
                 waiting: (report?.counts.values.reduce(0, +) ?? 0) - lasting, refused: lasting)

@@ -61,12 +61,12 @@ struct ControlFileQueue {
     }
 
     /// Whether a file must be examined again later.
-    package var needTime: Bool { !waiting.isEmpty || isOverfull }
+    var needTime: Bool { !waiting.isEmpty || isOverfull }
 
     /// Has the waiting files examined again.
     ///
     /// - Returns: whether the folder contains more files than there was room for.
-    package mutating func wake() -> Bool {
+    mutating func wake() -> Bool {
         defer { isOverfull = false }
         let again = waiting.keys.filter { known[$0] != nil }
         for name in again.sorted() {
@@ -95,7 +95,7 @@ struct ControlFileQueue {
     }
 
     /// The file has been handled, or does not exist any more.
-    package mutating func forget(_ file: ControlFile, keepingDone: Bool = false) {
+    mutating func forget(_ file: ControlFile, keepingDone: Bool = false) {
         inHand[file.name] = nil
         waiting[file.name] = nil
         if !keepingDone { done[file.name] = nil }
@@ -109,17 +109,17 @@ struct ControlFileQueue {
     }
 
     /// The file has taken effect, but is still in the inbox.
-    package mutating func keep(_ request: ControlRequest) {
+    mutating func keep(_ request: ControlRequest) {
         forget(request.file)
         done[request.file.name] = request.identity
     }
 
-    package func isDone(_ request: ControlRequest) -> Bool {
+    func isDone(_ request: ControlRequest) -> Bool {
         done[request.file.name] == request.identity
     }
 
     /// The files that may mean one of these IDs.
-    package func naming(_ ids: [String]) -> [FileName] {
+    func naming(_ ids: [String]) -> [FileName] {
         Set(ids.flatMap { byID[FileName($0)] ?? [] }).sorted()
     }
 }

@@ -66,6 +66,7 @@ package final class InboxWatch {
     }
 }
 
+/// What the records of inotify say about the inbox.
 final class InboxRecords: Sendable {
     private let inotify: Inotify
     private let parentWatch: CInt

@@ -239,14 +239,18 @@ extension Intake: WaitingCommands {
         case .isEnding: wait(request, .end)
         case .isInWork: dismiss(request, "the batch is still in work")
         case .unknown: dismiss(request, "there is no such batch")
-        case .refused(let owner):
-            log.controlRefused(request, owner: owner)
-            consume(request)
+        case .refused(let owner): turnAway(request, owner: owner)
         }
     }
 
     func dismiss(_ request: ControlRequest, _ reason: String) {
         log.controlIdle(request, because: reason)
+        consume(request)
+    }
+
+    /// Only the owner of the manifest may give it commands.
+    func turnAway(_ request: ControlRequest, owner: UInt32?) {
+        log.controlRefused(request, owner: owner)
         consume(request)
     }
 

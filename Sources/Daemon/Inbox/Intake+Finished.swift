@@ -39,9 +39,7 @@ extension Intake {
         case .isInWork: dismiss(request, "the batch is still in work")
         case .isRejected: dismiss(request, "the manifest was rejected")
         case .unusable(let reason): dismiss(request, reason)
-        case .refused(let owner):
-            log.controlRefused(request, owner: owner)
-            consume(request)
+        case .refused(let owner): turnAway(request, owner: owner)
         }
     }
 
@@ -63,9 +61,7 @@ extension Intake {
             onRemoval(expired)
         case .isInWork: dismiss(request, "the batch is still in work")
         case .unusable(let reason): dismiss(request, reason)
-        case .refused(let owner):
-            log.controlRefused(request, owner: owner)
-            consume(request)
+        case .refused(let owner): turnAway(request, owner: owner)
         }
     }
 }

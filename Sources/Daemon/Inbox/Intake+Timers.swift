@@ -9,16 +9,6 @@ extension Intake {
     /// Files are examined this long after the calculated time, in nanoseconds, because clocks have a resolution.
     private static let moment: UInt64 = 1_000_000
 
-    /// Calls a function at a time, unless the intake has been stopped by then.
-    func schedule(at moment: UInt64, _ body: @escaping @Sendable (Intake) -> Void) {
-        time.call(at: moment, on: queue) { [weak self] in
-            guard let self, !isStopped else { return }
-            body(self)
-        }
-    }
-
-    // MARK: The agenda
-
     /// What is done at a time.
     enum Task {
         /// The next group is taken.
@@ -42,8 +32,9 @@ extension Intake {
 
     func plan(_ task: Task, at moment: UInt64) {
         guard agenda.plan(task, at: moment) else { return }
-        schedule(at: moment) { intake in
-            if intake.agenda.take(task, at: moment) { intake.perform(task) }
+        time.call(at: moment, on: queue) { [weak self] in
+            guard let self, !isStopped, agenda.take(task, at: moment) else { return }
+            perform(task)
         }
     }
 

@@ -23,10 +23,14 @@ extension SourceRecord {
     /// What a folder has; nil without a readable file.
     package static func read(in folder: Directory) throws(FileError) -> SourceRecord? {
         let bytes = try ifExists { () throws(FileError) in try folder.read(BatchFile.sources) }
-        guard let bytes, let file = File(decoding: bytes),
-            file.pages?.allSatisfy(\.isPossible) ?? true
+        return bytes.flatMap { SourceRecord(decoding: $0) }
+    }
+
+    /// nil if it is not what Darkroom writes.
+    package init?(decoding bytes: [UInt8]) {
+        guard let file = File(decoding: bytes), file.pages?.allSatisfy(\.isPossible) ?? true
         else { return nil }
-        return SourceRecord(file.sources, pages: file.pages)
+        self.init(file.sources, pages: file.pages)
     }
 
     /// What the answer of a batch has. Whoever may write into the folder of a run could name any file of its user there, so

@@ -207,13 +207,6 @@ extension EventLog {
     }
 }
 
-extension BatchState {
-    /// The state as part of a sentence.
-    package var words: String {
-        self == .completedWithErrors ? "completed with errors" : rawValue
-    }
-}
-
 extension ManifestProblem {
     /// The problem in one line. The place comes first.
     package var summary: String {

@@ -57,8 +57,8 @@ package struct Acceptance {
         package var unanswered: [ClaimedManifest] = []
         /// The IDs of manifests that could neither be read nor be put back, for `Recovery`.
         package var stranded: [String] = []
-        /// The same for rejected manifests that have been answered, when the spool accepts writes: it has refused the
-        /// removal of their folders.
+        /// The IDs of rejected manifests that were answered, for `Recovery` when the spool accepts writes: it has refused
+        /// the removal of their folders.
         package var uncleared: [String] = []
         /// Whether the spool has refused claims. The rest of the manifests are still in the inbox.
         package var hasLeft = false

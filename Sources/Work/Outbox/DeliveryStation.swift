@@ -30,12 +30,12 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
     let path: String
     let shared: StationShared
     let queue = DispatchQueue(label: "darkroom.delivery", qos: .utility)
-    /// Those of the next pass. Their owners take turns, so that nobody waits for all that somebody else has.
+    /// The images of the next pass. Their owners take turns, so that nobody waits for all that somebody else has.
     var pending = DeliveryTurns()
     var alone: [Deliveries.Job] = []
     /// How many images wait alone or try again, and the first reason.
     var refusedAlone: (count: Int, failure: Failure, since: String)?
-    /// Those whose promises are in the journal.
+    /// The images whose promises are in the journal.
     private var promised: [Deliveries.Job] = []
     /// The names that outputs get next.
     private var names: Set<ByteString> = []

@@ -25,10 +25,10 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
         let job: OriginalMoves.Job
         let hidingKey: HidingKey?
         var pending: [TakenPicture]
-        /// Those of the journal, by the sources of the pictures.
+        /// The promises of the journal, by the sources of the pictures.
         var promises: [ByteString: OriginalPromise]
         var outcomes: [ByteString: OriginalOutcome] = [:]
-        /// Those whose promises are being written, or are to be kept.
+        /// The pictures whose promises are being written, or are to be kept.
         var promised: [TakenPicture] = []
         var unwritten = 0
         /// Whether no hidden original of a former daemon is left in the hot folder.

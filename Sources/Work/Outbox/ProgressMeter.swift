@@ -86,7 +86,7 @@ package struct ProgressMeter: Sendable {
     /// The images that ended per second of work, recently; nil if none has ended, or while no work may begin.
     package var imagesPerSecond: Double? { rate(of: \.images) }
 
-    /// The same in bytes of outputs.
+    /// The bytes of outputs per second of work, when `imagesPerSecond` is known.
     package var bytesPerSecond: Double? { rate(of: \.bytes) }
 
     private func rate(of sum: KeyPath<Sample, Int>) -> Double? {

@@ -65,9 +65,9 @@ extension FilterStep {
         }
     }
 
-    /// What has the bytes, or the pixels, of a former run.
+    /// A source with the bytes, or the pixels, of a former run, so that nothing is filtered.
     struct Unchanged {
-        /// Those of the images.
+        /// The former results of the images.
         let results: [ImageStatus]
         /// nil if its pixels are those of another image.
         let source: DevelopedPicture.Source?

@@ -104,19 +104,20 @@ extension Scheduler {
         }
     }
 
-    /// What is noted of a URL whose content could not be had.
+    /// The remote identity of a URL whose content could not be had; nil if the run notes none.
     private func identity(of job: BegunJob<DownloadJob>) -> String? {
         guard job.folders.notesIdentities, case .remote(let url) = job.source else { return nil }
         return RemoteIdentity.text(of: url)
     }
 
-    /// What its server has said of its content.
+    /// The remote identity of fetched content: what its server has said of it.
     private func identity(of job: BegunJob<DownloadJob>, _ report: TransferReport) -> String? {
         guard job.folders.notesIdentities else { return nil }
         return RemoteIdentity(report.response, of: report.request.url, target: report.target)?.text
     }
 
-    /// The same of content that was kept. Nobody knows whether its date of the last change was old enough then.
+    /// The remote identity of cached content, by its entity tag alone: nobody knows whether its date of the last change was
+    /// old enough when it was fetched.
     private func identity(
         of job: BegunJob<DownloadJob>, _ record: CacheRecord?
     ) -> String? {
@@ -142,7 +143,7 @@ extension Scheduler {
         ended(ticket) { $0.downloadDeferred(key, source) }
     }
 
-    /// The same of one that may not begin.
+    /// A download that may not begin waits in the queue again.
     private func notAllowed(_ ticket: Admission.Ticket) {
         guard case .download(let key, let source) = ticket.work else { return }
         deferred(ticket) { $0.downloadDeferred(key, source) }

@@ -183,35 +183,8 @@ package final class Scheduler: Sendable {
     /// Whether another claimed batch of this owner may wait here.
     package func hasRoom(for owner: UInt32?) -> Bool { crowd(of: owner) == nil }
 
-    package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
-
+    /// The work that has not moved for long.
     package func still(now: UInt64) -> [StillWork] {
         heartbeat.still(now: now) + queueWatch.still(now: now)
     }
-
-    /// Images that have ended and are not in the outbox yet.
-    package var publishingCount: Int { committer.pendingCount }
-
-    package var pausedHostCount: Int {
-        board.withLock { $0.admission.downloads.pausedCount(now: time.now) }
-    }
-
-    /// Downloads whose hosts accept no further one at the moment.
-    package var waitingForHostCount: Int {
-        board.withLock { $0.admission.downloads.waitingForHostCount }
-    }
-
-    /// The number of operations in the queues, including running ones, and of images that wait to be published.
-    package var queueLengths: [(name: String, length: Int)] {
-        let (waiting, filters) = board.withLock {
-            ($0.admission.waitingForPlaceCount, $0.admission.filters.count)
-        }
-        return [
-            ("downloads", queues.downloadCount + waiting),
-            ("filters", filters),
-            ("publisher", committer.pendingCount),
-        ]
-    }
-
-    package var summary: Board.Summary { board.withLock { $0.summary } }
 }

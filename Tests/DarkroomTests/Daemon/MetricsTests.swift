@@ -109,8 +109,8 @@ struct MetricsTests {
 
     @Test func tellsOfEachHotFolder() throws {
         let folders = [
-            HotFolderFigures(path: "/srv/a", isUp: true, taken: 5, waiting: 2, refused: 1),
-            HotFolderFigures(path: "/srv/\"b", isUp: false, taken: 0, waiting: 0, refused: 3),
+            HotFolderMetrics(path: "/srv/a", isUp: true, taken: 5, waiting: 2, refused: 1),
+            HotFolderMetrics(path: "/srv/\"b", isUp: false, taken: 0, waiting: 0, refused: 3),
         ]
         var moment = MetricsMoment(hotFolders: folders)
         let exposition = try read(Metrics(), moment)

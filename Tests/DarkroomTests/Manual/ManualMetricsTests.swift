@@ -16,7 +16,7 @@ struct ManualMetricsTests {
         var moment = MetricsMoment()
         moment.queues = [("downloads", 0)]
         moment.hotFolders = [
-            HotFolderFigures(path: "/srv/scans", isUp: true, taken: 0, waiting: 0, refused: 0)
+            HotFolderMetrics(path: "/srv/scans", isUp: true, taken: 0, waiting: 0, refused: 0)
         ]
         return try Exposition(MetricsText.write(metrics, moment)).families
     }

@@ -39,7 +39,7 @@ struct FormerFilesTests {
         images[1].state = fails ? .failed : .filtered
         return try FormerFiles(
             Dictionary(grouping: entries, by: \.file).mapValues { Set($0) }, outputs: outputs,
-            manifest: manifest, images: images,
+            manifest: manifest, results: images.map { .init($0) },
             sources: LocalSources(relativeTo: scratch.path, maximumBytes: .max))
     }
 

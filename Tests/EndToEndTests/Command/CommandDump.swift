@@ -49,6 +49,8 @@ struct CommandDump: Decodable {
 
     struct Argument: Decodable {
         let kind: String
+        /// Its help.
+        let abstract: String?
         let shouldDisplay: Bool
         let isOptional: Bool
         let isRepeating: Bool

@@ -70,6 +70,23 @@ import Testing
         }
     }
 
+    /// The help of an option is a sentence that says what to do: `Set the quality`, `With -o: print one JSON object.`
+    @Test func theHelpOfOptionsHasOneMood() async throws {
+        let nouns: Set = [
+            "a", "an", "the", "each", "how", "what", "when", "which", "whether", "results",
+        ]
+        for command in try await CommandDump.commands() {
+            for option in command.options {
+                let help = option.abstract ?? ""
+                let text = help.replacing(#/^With --?[a-z-]+: /#, with: "")
+                let place = "\(command.commandName) \(option.long): \(help)"
+                let verb = text.prefix { $0 != " " }.lowercased()
+                #expect(help.first?.isUppercase == true && help.hasSuffix("."), "\(place)")
+                #expect(!nouns.contains(verb) && !verb.hasSuffix("s"), "\(place)")
+            }
+        }
+    }
+
     @Test func oneNameHasOneForm() async throws {
         var forms: [String: Set<String>] = [:]
         for command in try await CommandDump.commands() {

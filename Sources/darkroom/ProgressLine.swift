@@ -4,7 +4,7 @@ import Glibc
 
 /// One line on standard error that says how far something is. On a terminal it changes and disappears. Elsewhere it is a
 /// line after the first second and then every 30 seconds.
-final class StatusLine {
+final class ProgressLine {
     private let terminal = Terminal(STDERR_FILENO)
     private let mode: ProgressMode
     private let write: (String) -> Void
@@ -46,7 +46,7 @@ struct ReadingProgress {
     private let words: String
     private let one: String
     private let many: String
-    private let line: StatusLine
+    private let line: ProgressLine
 
     /// - Parameters:
     ///   - words: such as "Reading outputs".
@@ -58,7 +58,7 @@ struct ReadingProgress {
         self.words = words
         self.one = one
         self.many = many
-        line = StatusLine(mode)
+        line = ProgressLine(mode)
     }
 
     func show(_ done: Int, of total: Int) {

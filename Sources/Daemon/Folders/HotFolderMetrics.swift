@@ -1,5 +1,5 @@
 /// What the metrics say about a hot folder.
-struct HotFolderFigures: Sendable {
+struct HotFolderMetrics: Sendable {
     let path: String
     /// Whether it is there, is the one that it was, and its pictures are taken.
     let isUp: Bool
