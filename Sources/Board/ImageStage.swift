@@ -5,7 +5,7 @@
 /// | `new`            | `new`             | any              | –                  | its blockers, then a place  | `admit`, `takeAlong`   |
 /// | `waits(.queue)`  | `new` (*)         | `queued`         | storage, queued    | the downloads queue         | `downloadBegan`        |
 /// | `waits(.turn)`   | `new` (*)         | `queued`         | flight, turn       | another download, its turn  | `downloadBegan`        |
-/// |                  | `downloading`     | `retrying`       | –                  | the time of the next try    | `retryDue`             |
+/// |                  | `downloading`     | `retrying`       | –                  | its next attempt            | `retryDue`             |
 /// | `downloading`    | `downloading`     | `running`        | running            | the transfer                | `downloadEnded`        |
 /// | `waits(.filter)` | `downloaded` (**) | `ready`, or none | any, or none (***) | the filters queue, memory   | `filterBegan`          |
 /// | `filtering`      | `filtering`       | `ready`, or none | running (***)      | its own or another's filter | `filterEnded`          |

@@ -1,6 +1,6 @@
 /// Text in the path of a URL.
 package enum PercentEncoding {
-    /// Each component is percent-encoded but for letters, digits, `-`, `.` and `_`.
+    /// Each component is percent-encoded except letters, digits, `-`, `.` and `_`.
     package static func component(_ text: ByteString) -> String {
         encoded(text, keepsSlash: false)
     }

@@ -21,7 +21,7 @@ struct ArgumentCheck {
     /// A command, as far as it matters here.
     struct Command {
         let name: String
-        /// Its short options without a value, but for `-h`.
+        /// Its short options without a value, except `-h`.
         var flags = ""
         /// Its short options with a value.
         var values = ""
