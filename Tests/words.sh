@@ -65,9 +65,8 @@ END
 # PATH:LINE:TEXT of each line of prose.
 prose() {
     # A comment begins a line or follows a blank, so that the slashes of a URL begin none.
-    git ls-files -z -- 'Sources/*.swift' 'Tests/*.swift' Package.swift |
-        xargs -0 grep -HnoE '(^|[[:space:]])//.*'
-    git ls-files -z -- 'Sources/*.[ch]' 'Tests/*.[ch]' | xargs -0 awk '
+    find Sources Tests Package.swift -name '*.swift' -print0 | xargs -0 grep -HnoE '(^|[[:space:]])//.*'
+    find Sources Tests -name '*.[ch]' -print0 | xargs -0 awk '
         FNR == 1 { inside = 0 }
         inside || /\/\*/ {
             text = $0
@@ -76,15 +75,15 @@ prose() {
             sub(/\*\/.*/, "", text)
             print FILENAME ":" FNR ":" text
         }'
-    git ls-files -z -- '*.sh' .ci/run | xargs -0 grep -HnoE '(^|[[:space:]])# .*'
-    git ls-files -z -- README.md 'etc/doc/*.md' | xargs -0 awk '
+    find etc Tests .ci -name '*.sh' -print0 | xargs -0 grep -HnoE '(^|[[:space:]])# .*' .ci/run
+    awk '
         FNR == 1 { fenced = 0 }
         /^```/ { fenced = !fenced; next }
-        !fenced { print FILENAME ":" FNR ":" $0 }'
-    git ls-files -z -- 'etc/man/*' | xargs -0 awk '
+        !fenced { print FILENAME ":" FNR ":" $0 }' README.md etc/doc/*.md
+    awk '
         FNR == 1 || /^\.Ed/ { shown = 0 }
         /^\.Bd/ { shown = 1 }
-        !shown && !/^\.(\\"|(It )?(Cm|Fl|Li|Va|Pa|Ar|Xr|Dl|Sx|Ql|Pq))/ { print FILENAME ":" FNR ":" $0 }'
+        !shown && !/^\.(\\"|(It )?(Cm|Fl|Li|Va|Pa|Ar|Xr|Dl|Sx|Ql|Pq))/ { print FILENAME ":" FNR ":" $0 }' etc/man/*
 }
 
 # Without what stands between backquotes.
