@@ -11,7 +11,7 @@
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
 # Most tests wait, for daemons and for the disk. So where there are several parts, what only needs processors goes on
-# beside them, with whatever they leave of the processors, lest they notice. Each line begins with the minutes and
+# beside them, with whatever they leave of the processors, and does not delay them. Each line begins with the minutes and
 # seconds since the start.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -237,6 +237,7 @@ part_lint() {
         check lint "man --warnings $page" formats_cleanly "$page"
         ! have mandoc || check lint "mandoc -T lint $page" mandoc -T lint -W warning "$page"
     done
+    check lint "comments and documents use the words of the table" bash Tests/words.sh
     check lint "folders of a target use each other one way" bash Tests/uses.sh
     check lint "only Picture has public declarations" only_picture_is_public
     check lint "files are read to their end, and arguments come from main" no_reader_of_foundation
@@ -289,7 +290,7 @@ top_folder_is_tidy() {
 }
 
 # The C sources against Debian's headers for arm64. Headers of the libraries are the same for each
-# architecture, but for the folder where Debian keeps libjpeg's configuration.
+# architecture, except the folder where Debian keeps libjpeg's configuration.
 compile_for_arm64() {
     local target headers=$LOGS/arm64 libc=/usr/aarch64-linux-gnu/include
     mkdir -p "$headers"

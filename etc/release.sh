@@ -52,7 +52,7 @@ readonly CODEC_OPTIONS=(
     -ISources/CCodec/include -ISources/CCodecWire/include
 )
 
-# Prints a line for each: its name, the ending of its folder, its libraries.
+# Prints a line for each: its name, the end of its folder's name, its libraries.
 codecs() {
     # The readers of PNG and JPEG, with what they need of the daemon's C parts.
     echo "basic Basic png16 z jpeg deflate m"

@@ -44,7 +44,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     /// The digest of what decides its result, besides its source and the versions (`Manifest.settingsSHA256`); absent
     /// if it has not ended, or if an older version wrote it.
     package var settingsSHA256: String?
-    /// The digest of the versions that made it (`PictureVersions.sha256`); absent likewise.
+    /// The digest of the versions that made it (`PictureVersions.sha256`); absent as `settingsSHA256` is.
     package var versionsSHA256: String?
     /// The image whose pixels are the input, if the manifest has `from`.
     package var from: String?

@@ -1,6 +1,6 @@
 /// A filtered image whose output is to be delivered.
 package struct UndeliveredImage: Codable, Sendable, Equatable {
-    /// Its status when it is delivered, but for `deliveredTo`.
+    /// Its status when it is delivered, except `deliveredTo`.
     package var status: ImageStatus
     /// nil before it has a copy in the folder.
     package var promise: Promise?

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-    /* Before and after a row of samples there may be this many that mean nothing, but for one. */
+    /* Before and after a row of samples there may be this many that mean nothing, except one. */
     DARKROOM_ROW_MARGIN = 64,
 };
 

@@ -38,7 +38,7 @@ bool darkroom_jpeg_has_all_coefficients(const darkroom_jpeg_reader *reader);
 /* Before damage is recorded: the row where it is. */
 void darkroom_jpeg_note_damaged_row(darkroom_jpeg_reader *reader);
 
-/* After a failure among the scans: whether reading goes on with what there is, because that is wanted or complete. */
+/* After a failure among the scans: whether reading continues with what there is, because that is wanted or complete. */
 bool darkroom_jpeg_goes_on_with_scans(darkroom_jpeg_reader *reader);
 
 /* After a failure among the rows, and from there on: makes the remaining rows gray, if damaged pictures are wanted.

@@ -119,7 +119,7 @@ package struct PictureJob: Sendable {
 /// if it has none of the format.
 private struct ImageNames {
     private var taken: Set<ByteString> = []
-    /// The names without an ending that would have the file of a taken name.
+    /// The names without an extension that would have the file of a taken name.
     private var stems: Set<ByteString> = []
     private var numbers = NameNumbering()
 

@@ -97,7 +97,7 @@ package struct PictureList: Sendable, Equatable {
         }
     }
 
-    /// The endings that such lists have.
+    /// The extensions that such lists have.
     private static let endings: Set<ByteString> = ["csv", "txt", "tsv", "lst", "list"]
 
     /// Whether a file that was named as a picture is a list, by its name and its content.

@@ -9,14 +9,14 @@ import Glibc
 /// bytes of their paths.
 ///
 /// Left out are names that begin with a dot, links to folders, and the results of `darkroom run`: folders with
-/// `.darkroom` in them, and the folder into which the results go. So are files that are no pictures, by the endings of
-/// their names.
+/// `.darkroom` in them, and the folder into which the results go. So are files that are no pictures, by the extensions
+/// of their names.
 package struct PictureTree: Sendable {
     package struct Content: Sendable {
         package fileprivate(set) var pictures: [PictureSource] = []
         /// How many files are no pictures.
         private var others = 0
-        /// By their kinds: the endings of names, or the names of files without one.
+        /// By their kinds: the extensions of names, or the names of files without one.
         private var kinds: [ByteString: Int] = [:]
         private let shown: String
 

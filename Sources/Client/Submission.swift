@@ -56,7 +56,7 @@ package final class Submission {
 
     private static let attempts = 100_000
 
-    /// Drops it under the first free name of `stem.json`, `stem-2.json`, …; a folder has no ending.
+    /// Drops it under the first free name of `stem.json`, `stem-2.json`, …; a folder has no extension.
     ///
     /// - Parameter isHeld: whether to drop a hold before it; see `drop(_:holding:…)`.
     package init(

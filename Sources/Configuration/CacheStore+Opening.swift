@@ -37,8 +37,8 @@ extension CacheStore where Record == CacheRecord {
 extension ResultStore {
     /// Opens the store of results that the configuration asks for, by default in the folder `results` of the cache's.
     ///
-    /// - Returns: nil likewise.
-    /// - Throws: likewise.
+    /// - Returns: nil if the folder cannot be used and is not named in the configuration.
+    /// - Throws: the reason why a folder that is set in the configuration cannot be used.
     package static func open(
         _ configuration: Configuration,
         environment: [String: String] = ProcessInfo.processInfo.environment,

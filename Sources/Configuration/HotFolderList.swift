@@ -120,7 +120,7 @@ extension Configuration {
         max(1, recipes[ByteString(folder.recipe)]?.variants?.count ?? 1)
     }
 
-    /// What is wrong with `inbox.recipe`, likewise.
+    /// What is wrong with `inbox.recipe`: nothing, or that there is no such recipe.
     var recipeProblems: [String] { recipes.ofFolders.flatMap(absence).map { [$0] } ?? [] }
 
     private func absence(of recipe: String) -> String? {

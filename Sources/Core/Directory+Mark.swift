@@ -12,7 +12,7 @@ extension Directory {
     /// | time of birth      | stable         | stable         | of the mount, or none | none           | stable or none |
     ///
     /// So a file system that is mounted again can have another mark. Two marks that are the same mean the same folder,
-    /// but for two FAT disks that are put into the same slot, and a server that restores another folder.
+    /// except for two FAT disks that are put into the same slot, and a server that restores another folder.
     package func mark() throws(FileError) -> String {
         var (information, birth) = (stat(), timespec())
         _ = try retryingInterrupts(.examine, path) {

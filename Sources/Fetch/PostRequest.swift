@@ -4,12 +4,12 @@ import Glibc
 
 /// One POST request under the same rules as downloads. The thread that waits for it runs it; it needs no engine.
 ///
-/// A redirect is an answer and is not followed: the body is for the receiver that the user has named.
+/// A redirect is a response and is not followed: the body is for the receiver that the user has named.
 package final class PostRequest: CurlReceiver {
     package enum Outcome: Sendable, Equatable {
         /// - Parameter retryAfter: the pause that the server asks for, in seconds.
         case answered(HTTPStatus, retryAfter: Double?)
-        /// There is no answer; the reason as a sentence with the URL, without its secrets.
+        /// There is no response; the reason as a sentence with the URL, without its secrets.
         case failed(String)
     }
 
@@ -21,7 +21,7 @@ package final class PostRequest: CurlReceiver {
     private var refusal: FetchRules.Refusal?
     private var hasOpenedSocket = false
 
-    /// The part of an answer's body that is read, so that the connection ends in order.
+    /// The part of a response's body that is read, so that the connection ends in order.
     private static let bodyLimit = 64 << 10
 
     /// Begins the request.
@@ -92,7 +92,7 @@ package final class PostRequest: CurlReceiver {
         guard let message = curl_multi_info_read(multi, &left)?.pointee,
             message.msg == CURLMSG_DONE
         else { return nil }
-        // What follows the header of an answer does not matter.
+        // What follows the header of a response does not matter.
         if reader.isWhole, let head = reader.head {
             return .answered(head.status, retryAfter: head.retryDelay())
         }

@@ -16,7 +16,7 @@ package struct ImageListReader {
     var urlsWithOnePage = 0
     /// Lists of filters that have been read, for images that share one by an alias.
     var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
-    /// Lists of variants that have been read, likewise, for the output that they change.
+    /// The same for lists of variants, each with the output that it changes.
     var variantLists: [ObjectIdentifier: (output: OutputOptions, read: [VariantDraft]?)] =
         [:]
     private var joined = JoinedFilters()

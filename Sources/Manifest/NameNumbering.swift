@@ -5,7 +5,7 @@ import DarkroomPicture
 ///
 /// If a name is too long for its number, its end is cut off, so names that differ only at the end share their numbers.
 /// So this type remembers the next number for each cut stem and each number of digits. No name is tried twice, and the
-/// number of all tries is at most the number of given and existing names.
+/// number of all attempts is at most the number of given and existing names.
 package struct NameNumbering: Sendable {
     /// The parts before and after the number. The number of digits determines what is cut off.
     private struct Family: Hashable {

@@ -70,7 +70,7 @@ package struct OutputName: Sendable, Hashable {
         let format: OutputFormat
     }
 
-    /// The longest component, in bytes: what Linux allows, less the ending of a temporary name.
+    /// The longest component, in bytes: what Linux allows, less the extension of a temporary name.
     static let longestComponent = 240
 
     init(_ template: NameTemplate, _ values: Values) {

@@ -9,7 +9,7 @@ import DarkroomPicture
 /// |------------------------------------------------------|-------------------------------------------------------------|
 /// | the same path, and all of it is known                | the manifest is rejected                                    |
 /// | a path that is a folder on the way of another one    | the manifest is rejected                                    |
-/// | paths that are the same but for what is known later  | nothing yet: see `BatchFolders.publish`                     |
+/// | paths that are the same except what is known later   | nothing yet: see `BatchFolders.publish`                     |
 /// | the same path when they are made, and the same bytes | both have this one file                                     |
 /// | the same path when they are made, and other bytes    | the one that is made later fails                            |
 enum OutputNaming {

@@ -29,8 +29,8 @@ package enum RecipeFolder {
         return "\(folder)/recipes"
     }
 
-    /// Reads all recipes of a folder. A folder that does not exist has none. Files with other endings are not recipes,
-    /// for example those that editors and package managers leave.
+    /// Reads all recipes of a folder. A folder that does not exist has none. Files with other extensions are not
+    /// recipes, for example those that editors and package managers leave.
     ///
     /// - Parameter limit: the maximum number of filters of a recipe.
     package static func read(_ path: String, limit: Int) -> Content {

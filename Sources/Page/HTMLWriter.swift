@@ -139,7 +139,7 @@ package final class HTMLWriter {
         }
     }
 
-    /// Whether the bytes are characters that mean nothing in a document: printable ASCII but for `&<>"'`.
+    /// Whether the bytes are characters that mean nothing in a document: printable ASCII except `&<>"'`.
     private static func isPlain(_ characters: UnsafeBufferPointer<UInt8>) -> Bool {
         characters.allSatisfy { byte in
             switch byte {

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// A relative reference to a file, from the folder of the page.
 ///
-/// Each component is percent-encoded but for letters, digits, `-`, `.` and `_`. So there is no scheme: it can be neither
+/// Each component is percent-encoded except letters, digits, `-`, `.` and `_`. So there is no scheme: it can be neither
 /// `javascript:` nor the name of a host.
 package struct PageLink: Sendable, Equatable {
     let text: String

@@ -7,7 +7,7 @@ package struct InstalledFormat: Sendable {
     /// The name for programs: `webp`.
     package let word: String
     package let mediaType: String
-    /// The endings of names, with the dot.
+    /// The extensions of names, with the dot.
     package let endings: [String]
     package let isRead: Bool
     package let isWritten: Bool

@@ -115,7 +115,7 @@ package final class FolderRun: Sendable {
         summaryOfWork?.images ?? state.withLock(\.after) ?? before
     }
 
-    /// The state of the batch, likewise.
+    /// The state of the batch, even if a full disk has refused the file that says it.
     package var batchState: BatchState {
         summaryOfWork == nil && state.withLock({ $0.after == nil })
             ? state.withLock(\.stateBefore) : .processing

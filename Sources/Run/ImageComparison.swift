@@ -31,7 +31,7 @@ import Glibc
 /// | filtered         | nothing, and its server does not answer          | stands alone                                 |
 /// | filtered         | its output is gone                               | made: `output`                               |
 /// | filtered         | it is to be made of pixels that cannot be had    | stands alone                                 |
-/// | any              | an image that it needs is made, but for `output` | made: `needed`                               |
+/// | any              | an image that it needs is made, except `output`  | made: `needed`                               |
 /// | not in the manifest |                                               | its output is listed; `--prune` removes it   |
 ///
 /// The first line that fits counts. What stands alone is told: it may be older than its settings. An image that is made for

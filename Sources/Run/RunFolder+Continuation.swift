@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A run that goes on with what an earlier one has begun.
+/// A run that continues what an earlier one has begun.
 extension RunFolder {
     /// The former results that the renewal had noted which this run continues.
     private func recalledFormers() throws(RunError) -> [Int: FormerResult] {

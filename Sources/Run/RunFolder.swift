@@ -42,7 +42,7 @@ import SystemPackage
 /// | status.json, progress.json | the folder         | `.darkroom/shard-3-of-16`              |
 /// | the copy of the manifest   | the folder         | `.darkroom`; the shard has links to it |
 ///
-/// In a later revision, `.darkroom/revision-2` is in the place of `.darkroom` in the last column, but for the plan.
+/// In a later revision, `.darkroom/revision-2` is in the place of `.darkroom` in the last column, except for the plan.
 ///
 /// The manifest is read as a whole, so that images without a name get the names that they have in the whole. Then the
 /// images of other shards are left out (`Manifest.part`), and the shard's status and journal have only its own.

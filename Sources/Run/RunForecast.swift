@@ -26,7 +26,7 @@ package struct RunForecast: Sendable {
     package let count: Int
     /// The bytes of the outputs that are made, as far as the former run tells; nil if it does not.
     package private(set) var bytes: Int?
-    /// The seconds that this takes, likewise; without downloads.
+    /// The seconds that this takes, without downloads; nil if the former run does not tell.
     package private(set) var seconds: Double?
     /// The images of the former run, and how many of them have ended; nil if it has ended.
     package private(set) var unfinished: (ended: Int, total: Int)?

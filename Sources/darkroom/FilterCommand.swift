@@ -202,9 +202,9 @@ struct FilterCommand: ParsableCommand {
         return manifest
     }
 
-    /// The format that the ending of the result's file means; nil if it means none, or an option says it.
+    /// The format that the extension of the result's file means; nil if it means none, or an option says it.
     ///
-    /// - Throws: if the file has the ending of another format, and no option says which one it gets.
+    /// - Throws: if the file has the extension of another format, and no option says which one it gets.
     private func usualFormat() throws(ClientError) -> OutputFormat? {
         guard let target, pictures.output.format == nil, pictures.recipe == nil else { return nil }
         let name = ByteString(target).asciiLowercased.string

@@ -218,7 +218,7 @@ struct DarkroomdCommand: ParsableCommand {
         return overrides
     }
 
-    /// A path on the command line is relative to the working directory.
+    /// A path on the command line is relative to the current folder.
     private func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
         defer { free(here) }

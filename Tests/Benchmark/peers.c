@@ -12,7 +12,7 @@
  *                                            small one.)
  *
  * Jobs: copy, saturate, hueRotate, contrast, sepia, grayscale, resize (800 pixels wide), decode.
- * Each picture is read anew in each run. All options are the libraries' defaults, but for
+ * Each picture is read anew in each run. All options are the libraries' defaults, except
  * vips-filtered: by default libvips uses no row filters, which is quicker and makes photographs a third
  * larger; this has it use all of them, as libpng does by default. libvips is opened
  * at run time, so that PEERS_VIPS can name another version of it; it writes RGB for grayscale, as

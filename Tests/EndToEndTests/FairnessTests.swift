@@ -82,7 +82,7 @@ import Testing
             for number in 0..<50 {
                 try fixture.drop("attack-\(number)", images: hosts.images(600))
             }
-            // All of them, lest some come to the inbox after the other user's.
+            // All of them, so that none comes to the inbox after the other user's.
             for number in 0..<50 {
                 _ = try await fixture.spool.waitForStatus(of: "attack-\(number)", daemon, "claimed")
                 {

@@ -115,7 +115,7 @@ import Testing
     /// A batch whose logo is filtered while what it is laid over is held back by its origin.
     private final class HandOverFixture {
         let fixture: DaemonFixture
-        /// Of the logo; its second try is held.
+        /// Of the logo; its second attempt is held.
         let logos: FlakyOrigin
         let bases: FlakyOrigin
 

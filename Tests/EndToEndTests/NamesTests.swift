@@ -7,7 +7,7 @@ import Testing
 /// Names in many scripts, as long as a file's may be, and names that are no text at all: of manifests, of images and
 /// of control files.
 @Suite(.fewAtATime) struct NamesTests {
-    /// What stands before the ending of a name, in pieces that are not to be cut: scalars, or bytes that are no
+    /// What stands before the extension of a name, in pieces that are not to be cut: scalars, or bytes that are no
     /// text.
     struct Stem: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -73,7 +73,7 @@ import Testing
             Stem("a cut emoji", bytes: [0xf0, 0x9f, 0x91]),
         ]
 
-    /// An ID: the text before the ending, what is no text or breaks a line shown as U+FFFD, of at most 200 bytes.
+    /// An ID: the text before the extension, what is no text or breaks a line shown as U+FFFD, of at most 200 bytes.
     private static func id(of stem: [UInt8]) -> String {
         var id = String.UnicodeScalarView()
         var count = 0

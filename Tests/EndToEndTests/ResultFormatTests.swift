@@ -47,7 +47,7 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// The ending of the file decides.
+    /// The extension of the file decides.
     @Test(arguments: ["webp", "avif", "tiff", "tif", "jxl"])
     func filterWritesIt(ending: String) async throws {
         let fixture = try RunFixture()

@@ -85,7 +85,7 @@ import Testing
         #expect(output.contains("\(scratch.path)/none: cannot open: No such file or directory"))
     }
 
-    /// What is in the spool, but for the reports, of which there are two for a moment each time they are written.
+    /// What is in the spool, except the reports, of which there are two for a moment each time they are written.
     private func names(_ fixture: DaemonFixture) -> [String] {
         fixture.spool.list("").filter { !$0.hasPrefix("inbox.json") && !$0.hasPrefix("queue.json") }
     }

@@ -117,7 +117,7 @@ struct NthCall {
         try spool.drop(.tooLarge)
         var audit = SpoolAudit(spool, reference)
         audit.mayLackProgress = true
-        // Trouble that passes fails nothing, but for a failed sync, which cannot be retried.
+        // Trouble that passes fails nothing, except a failed sync, which cannot be retried.
         audit.mayFail = { [series] failure in
             guard !series.passes || series.group == "fsync" else { return false }
             return failure.code == "dependency-failed" || Self.hasReason(failure)

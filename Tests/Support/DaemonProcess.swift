@@ -33,7 +33,7 @@ package final class DaemonProcess: Sendable {
         scratch = try ScratchDirectory()
         output = scratch.url.appending(path: "output")
         notifications = try NotifySocket(path: scratch.url.appending(path: "notify").path)
-        // Nothing of the tests' own environment reaches the daemon, lest a proxy or a setting does.
+        // Nothing of the tests' own environment reaches the daemon: no proxy and no setting.
         var variables = [
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
             "NOTIFY_SOCKET": notifications.path,
@@ -164,7 +164,7 @@ package final class DaemonProcess: Sendable {
         _ = try await waitForEnding()
     }
 
-    /// The ending, if it has ended.
+    /// How it has ended, if it has.
     package func currentEnding() -> Ending? {
         ending.withLock { ending in
             var status: CInt = 0

@@ -18,7 +18,7 @@ package final class FlakyOrigin: Sendable {
     package struct Request: Sendable {
         package let path: String
         package let time: Date
-        /// The field of the request, for what is gone on with.
+        /// The field of the request, by which a transfer is continued.
         package let range: String?
     }
 

@@ -101,8 +101,8 @@ says() { grep --quiet -e "$2" "$1" || { cat "$1"; return 1; }; } # FILE PATTERN
 
 says_nothing_of() { ! says "$@" >/dev/null || { cat "$1"; return 1; }; } # FILE PATTERN
 
-# says_later TASK PATTERN: whether its log does. A requeued task waits two minutes, lest the reason for it be there
-# still. A test need not wait.
+# says_later TASK PATTERN: whether its log does. A requeued task waits two minutes, because the reason for it may
+# still be there. A test need not wait.
 says_later() {
     says "$share/log-$1" "$2" && return
     # A node refuses a credential of the second in which it ended the former start.

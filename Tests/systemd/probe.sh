@@ -2,7 +2,7 @@
 # probe.sh FINDINGS
 #
 # DownloadAttempts, from inside a service's sandbox, what an attacker who has taken over the daemon would, and writes a line
-# `NAME yes` or `NAME no` for each try into the file FINDINGS: whether it was possible. service.sh runs it as the first
+# `NAME yes` or `NAME no` for each attempt into the file FINDINGS: whether it was possible. service.sh runs it as the first
 # command of the real unit, and compares. Nothing that it tries is harmful where it is possible, for it runs inside
 # boot.sh.
 set -u

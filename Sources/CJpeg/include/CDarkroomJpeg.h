@@ -8,7 +8,7 @@
  * It gives either these rows or none: on any doubt it stops, without saying what is wrong. Doubtful are all
  * data for which libjpeg-turbo has an error or a warning, and some more, such as coefficients that no encoder
  * makes. The caller then lets libjpeg-turbo read the same data from their beginning, drops as many rows as
- * the scan has given, and goes on with the following ones. Errors, messages and warnings are libjpeg-turbo's,
+ * the scan has given, and continues with the following ones. Errors, messages and warnings are libjpeg-turbo's,
  * at the same row as if it had read alone. Three facts make this right:
  *
  * - The rows that were given are libjpeg-turbo's rows. So it does not matter from whom the caller has them.

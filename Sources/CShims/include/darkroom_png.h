@@ -133,12 +133,12 @@ bool darkroom_png_reader_keep_data(darkroom_png_reader *reader);
 size_t darkroom_png_reader_take_data(
     darkroom_png_reader *reader, uint8_t *bytes, size_t count, bool is_end);
 
-/* After the last row: whether the compressed data, and so those that were kept, go on with further rows. */
+/* After the last row: whether the compressed data, and so those that were kept, have further rows. */
 bool darkroom_png_reader_has_extra_rows(const darkroom_png_reader *reader);
 
 /* Reads the next `count` rows into `rows`, one after another. An interlaced picture's rows are requested
  * seven times, each time all of them and into the same memory: each pass adds its pixels. With the last row,
- * the compressed data must have ended, including its checksum, or go on with further rows. */
+ * the compressed data must have ended, including its checksum, or have further rows. */
 darkroom_png_result darkroom_png_reader_rows(
     darkroom_png_reader *reader, uint8_t *rows, uint32_t count);
 

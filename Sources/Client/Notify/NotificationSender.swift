@@ -10,12 +10,12 @@ import Glibc
 /// | the receiver is called                     | due, failed | the next start calls again, also if the call |
 /// |                                            |             | has succeeded: nobody has seen its result    |
 /// | the call has failed                        | failed      | the next start calls again                   |
-/// | the limit of tries is reached              | passed-over | the next end follows                         |
+/// | the limit of attempts is reached           | passed-over | the next end follows                         |
 /// | the call has succeeded                     | called      | the next end follows                         |
 /// | the answer is removed or the batch repeated | removed, replaced | the next end follows                   |
 ///
-/// A call that is interrupted by a stop or a kill does not count as a try. A state that the disk refuses is kept, and
-/// the next call waits until it is written.
+/// A call that is interrupted by a stop or a kill does not count as an attempt. A state that the disk refuses is kept,
+/// and the next call waits until it is written.
 package final class NotificationSender {
     private let spool: SpoolFolder
     private let cursor: NotificationCursor

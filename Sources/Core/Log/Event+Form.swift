@@ -7,7 +7,7 @@ import Logging
 /// | `critical` | the spool is blocked or may have lost data             | a full disk, a failed sync, a lost spool        |
 /// | `error`    | the daemon failed to do something                      | a refused reload, a failed start                |
 /// | `warning`  | a user does not get what they asked for, or soon may not | a failed image, a rejected manifest           |
-/// | `notice`   | the state of the daemon changed, or a user changed it  | a stop, a hold, a finished manifest             |
+/// | `notice`   | the state of the daemon changed, or a user changed it  | a stop, a hold, a finished batch                |
 /// | `info`     | the progress of a manifest                             | claimed, begun, a retried download              |
 /// | `debug`    | normal events of single images                         | a downloaded source, a filtered image           |
 ///

@@ -26,7 +26,7 @@ extension Intake {
             reporter.lastScan = Clock.timestamp
             var found: [(FileName, FileIdentity, owner: UInt32)] = []
             for name in names where !isQueued(name) {
-                // The names of folders need no ending.
+                // The names of folders need no extension.
                 let reason = Examination.reasonToIgnore(name)
                 if let reason, try !isFolder(name, in: inbox, named: reason) {
                     refuse(name, reason)

@@ -23,7 +23,7 @@ package struct MetadataChoice: Sendable, Equatable {
     package private(set) var items: Set<Item> = []
     /// Whether kept metadata may say where the picture was taken.
     package private(set) var keepsPlaces = true
-    /// Whether Exif is copied byte for byte, but for the orientation: `exif: true`.
+    /// Whether Exif is copied byte for byte, except the orientation: `exif: true`.
     package private(set) var copiesExif = false
 
     package static let none = MetadataChoice()

@@ -24,7 +24,7 @@ protocol PNGCalls: AnyObject {
     func takeData(
         _ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool
     ) throws(PictureError) -> Int
-    /// After the last row: whether kept data go on with further rows.
+    /// After the last row: whether the kept data have further rows.
     var hasExtraRows: Bool { get }
 
     /// Reads rows into memory, which has the former rows of an interlaced picture.

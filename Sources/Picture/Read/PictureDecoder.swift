@@ -58,7 +58,7 @@ package struct PictureDecoder: Sendable {
     let name: String
     /// The registered name: `image/png`.
     let mediaType: String
-    /// The endings of such files' names, in lower case, with the dot.
+    /// The extensions of such files' names, in lower case, with the dot.
     let endings: [String]
     /// The word for a picture that is held in memory, because its rows are not stored one after the other; nil for a
     /// kind of which this is nothing special.
@@ -139,7 +139,7 @@ extension InputFormat {
     /// Whether this version reads such pictures.
     package var isReadable: Bool { PictureDecoder.decoder(of: self) != nil }
 
-    /// The endings of the names of all readable kinds.
+    /// The extensions of the names of all readable kinds.
     static let readableEndings = PictureDecoder.all.flatMap(\.endings)
 
     /// The name of a readable kind in texts: `WebP`.

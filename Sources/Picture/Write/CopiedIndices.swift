@@ -30,7 +30,7 @@ final class CopiedIndices {
         }
     }
 
-    /// After the last row: whether they go on with further rows.
+    /// After the last row: whether there are further rows.
     var hasSurplus: Bool { reader.calls.hasExtraRows }
 
     /// Writes length, name and CRC around the data.

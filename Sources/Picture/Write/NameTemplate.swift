@@ -11,7 +11,7 @@ import DarkroomCore
 /// | `{index}`    | the number of the image, from 1, with as many digits as the last one has             | beforehand   |
 /// | `{ext}`      | the extension of the format                                                          | beforehand   |
 /// | `{width}`    | the width of the output, in pixels                                                   | when it is made |
-/// | `{height}`   | its height, likewise                                                                 | when it is made |
+/// | `{height}`   | the height of the output, in pixels                                                  | when it is made |
 /// | `{sha8}`     | the first eight digits of the SHA-256 of its bytes, in hexadecimal                   | when it is made |
 ///
 /// `{{` and `}}` stand for braces. Only slashes of the template itself, and `{folder}` as a whole component, make folders.

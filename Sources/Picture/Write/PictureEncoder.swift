@@ -69,7 +69,7 @@ package struct PictureEncoder: Sendable {
     let mostDepth: Int
     /// The channels in the file of a picture with this layout.
     let channels: @Sendable (PixelLayout) -> Int
-    /// The endings of such files' names, in lower case. The first one is added to names without an ending.
+    /// The extensions of such files' names, in lower case. The first one is added to names without one.
     let endings: [String]
     /// Whether the rows may be indices of a palette.
     var usesPalette = false
@@ -165,7 +165,7 @@ extension OutputFormat {
 
     package var mostDepth: Int { encoder.mostDepth }
 
-    /// The endings of such files' names, the usual one first.
+    /// The extensions of such files' names, the usual one first.
     package var endings: [String] { Self.endingsOfAll[self] ?? [] }
 
     /// Names are compared with them again and again.

@@ -13,7 +13,7 @@ import SystemPackage
 /// | state    | the hot folder     | FOLDER           | journal: `moving`   | a restart                                |
 /// |----------|--------------------|------------------|---------------------|------------------------------------------|
 /// | ended    | NAME               | –                | –                   | begins                                   |
-/// | hidden   | the hidden name    | –                | –                   | goes on with the hidden file             |
+/// | hidden   | the hidden name    | –                | –                   | continues with the hidden file           |
 /// | promised | the hidden name    | –                | with the name       | renames the hidden file                  |
 /// | placed   | –                  | NAME             | with the name       | finds NAME with these bytes; if it does  |
 /// |          |                    |                  |                     | not, the image has a warning             |

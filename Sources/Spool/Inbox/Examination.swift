@@ -309,7 +309,7 @@ package struct Examination: Sendable {
             outcome: .failure(ManifestRejection(problems: [problem])))
     }
 
-    /// Why a name means that the file or folder is not for Darkroom, or not yet. The name of a folder needs no ending.
+    /// Why a name means that the file or folder is not for Darkroom, or not yet. A folder needs no extension.
     package static func reasonToIgnore(_ name: FileName, isFolder: Bool = false) -> SkipReason? {
         if name.bytes.first == UInt8(ascii: ".") { return .notYet(.dot) }
         if IgnoredNames.standard.contains(name) { return .ofMachine }

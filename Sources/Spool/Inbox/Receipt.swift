@@ -211,7 +211,7 @@ package enum Receipt {
 
     /// Removes `active/ID`, with the pictures that were sent along, when the last status of the batch is in the outbox.
     /// If the manifest is missing in the outbox, because someone has removed the answer, it is moved there first: invalid
-    /// manifests are never deleted. What was submitted is moved back to `tmp` if there is no copy of it, because it was
+    /// manifests are never removed. What was submitted is moved back to `tmp` if there is no copy of it, because it was
     /// too large or cannot be read; returns its name there.
     ///
     /// - Parameter mayBeFolder: whether it may have been submitted as a folder.

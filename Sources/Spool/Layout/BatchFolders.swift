@@ -64,7 +64,7 @@ package enum BatchFile {
         return pixels(index) == name ? index : nil
     }
 
-    /// Whether files with this name contain downloaded bytes or unpublished pictures.
+    /// Whether files with this name contain downloaded bytes, or pictures that are not published.
     static func isScratch(_ name: FileName) -> Bool {
         ["source-", "output-", "again-", "pixels-"].contains { name.text.hasPrefix($0) }
     }

@@ -13,7 +13,7 @@ package struct StaleUploads: Sendable, Equatable {
     /// The name of the file that has been unchanged for the longest time.
     var oldest: String?
 
-    /// Finds files that have not changed for `age` seconds. `remove` also deletes them; files that cannot be deleted
+    /// Finds files that have not changed for `age` seconds. With `remove`, they are removed; those that cannot be
     /// are skipped, because the administrator decides about the permissions of the folder.
     package static func find(
         in folder: Directory, olderThan age: Double, now: Date, remove: Bool = false,

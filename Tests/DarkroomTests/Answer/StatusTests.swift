@@ -283,7 +283,7 @@ struct StatusTests {
         try spool.active.makeDirectory("holiday")
         try spool.outbox.makeDirectory("holiday")
         var status = Self.many(count)
-        /// What is in the file, but for the moment of the writing, which is to be a new one.
+        /// What is in the file, except the time at which it was written, which must be a new one.
         func expectFile(_ status: Status) throws {
             var status = status
             let text = try folders.outbox().read("status.json")

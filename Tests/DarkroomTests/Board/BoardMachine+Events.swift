@@ -227,7 +227,7 @@ extension BoardMachine {
 
     // MARK: A new daemon
 
-    /// The daemon ends, however, and another one goes on with what is on the disk.
+    /// The daemon ends, however, and another one continues with what is on the disk.
     private func restart() throws(Fault) {
         note("restart")
         see("restarted")

@@ -134,7 +134,7 @@ extension BoardMachine {
         return true
     }
 
-    /// Goes on with a batch whose entries are in the journal.
+    /// Continues a batch whose entries are in the journal.
     func goOnAfterwards() -> Bool {
         let due = afterwards.indices.filter { index in
             let body = afterwards[index]

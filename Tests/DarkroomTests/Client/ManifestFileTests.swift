@@ -19,7 +19,7 @@ struct ManifestFileTests {
         return try ManifestFile(path: path, limits: ManifestLimits(bytes: limit))
     }
 
-    /// A name with the ending for this text.
+    /// A name with the extension for this text.
     static func name(of text: String) -> String {
         switch text.first(where: { $0.isASCII && !$0.isWhitespace }) {
         case "{": "a.json"

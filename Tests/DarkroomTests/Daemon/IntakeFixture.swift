@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomSpool
 @testable import DarkroomWork
 
-/// The real intake before the real scheduler, on a spool of its own. Time stands still but for what the test moves it on.
+/// The real intake before the real scheduler, on a spool of its own. Only the test moves the time on.
 final class IntakeFixture: Sendable {
     let base: SchedulerFixture
     let intake: Intake

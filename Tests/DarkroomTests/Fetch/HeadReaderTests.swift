@@ -17,7 +17,7 @@ struct HeadReaderTests {
         return (reader, last)
     }
 
-    /// What a preliminary head says does not count for the final one, but for its bytes.
+    /// What a preliminary head says does not count for the final one, except its bytes.
     @Test func passesPreliminaryHeads() {
         let early = ["HTTP/1.1 103 Early Hints", "Content-Length: 1", "Location: /early", ""]
         let final = ["HTTP/2 302 ", "location: /final", ""]

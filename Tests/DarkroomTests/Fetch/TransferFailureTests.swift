@@ -7,7 +7,7 @@ import Testing
 
 /// Downloads that go wrong, each with its own code.
 @Suite(.tags(.concurrency)) struct TransferFailureTests {
-    /// Limits that would let each of these run for longer than a test may, but for the one that ends
+    /// Limits that would let each of these run for longer than a test may, except the one that ends
     /// it.
     @Test(arguments: [
         (MisbehavingOrigin.Behaviour.truncatedChunks, FetchError.Code.truncated, true),

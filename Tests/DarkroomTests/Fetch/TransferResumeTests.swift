@@ -62,7 +62,7 @@ import Testing
         #expect(error?.partial == nil)
     }
 
-    /// From a real server: the second try asks for the rest, and has the whole file in the end.
+    /// From a real server: the second attempt asks for the rest, and has the whole file in the end.
     @Test(arguments: ["/600.png", "/moved/600.png"])
     func resumes(path: String) async throws {
         let nginx = try NginxFixture(600..<601)

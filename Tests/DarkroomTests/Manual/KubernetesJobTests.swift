@@ -67,7 +67,7 @@ struct KubernetesJobTests {
         #expect(arguments.contains("auto/\(try #require(spec["completions"] as? Int))"))
     }
 
-    /// An exit code that another try would not change fails the index, and no other does.
+    /// An exit code that another attempt would not change fails the index, and no other does.
     @Test func eachExitCodeHasItsAction() throws {
         let job = try #require(try Self.jobs(try Self.text.get()).first)
         var actions: [String: [Int]] = [:]

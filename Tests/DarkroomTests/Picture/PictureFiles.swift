@@ -128,7 +128,7 @@ func expectFailure<Value>(
 }
 
 extension PictureLimits {
-    /// The usual limits, but for what is changed.
+    /// The usual limits, except what is changed.
     init(_ change: (inout Self) -> Void) {
         self.init()
         change(&self)

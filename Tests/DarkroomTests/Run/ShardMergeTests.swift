@@ -94,7 +94,7 @@ struct ShardMergeTests {
         try fixture.folder().exists(BatchFile.status)
     }
 
-    /// Equal to that of one run, but for times and the note.
+    /// Equal to that of one run, except times and the note.
     @Test(arguments: [(40, 4), (40, 1), (3, 16), (2500, 7)])
     func theWholeStatusIsThatOfOneRun(images: Int, count: Int) throws {
         let fixture = try Self.filled(images: images, count: count)

@@ -91,7 +91,7 @@ final class OriginalsTests: SpoolSuite {
         #expect(try entries(of: folders.outbox()) == Self.answer)
     }
 
-    /// A crash between the rename and the last status: the batch goes on with the pictures where they are now.
+    /// A crash between the rename and the last status: the batch continues with the pictures where they are now.
     @Test func areThePicturesAfterACrash() throws {
         let (folders, last) = try begin()
         guard case .here(let before, _) = try folders.pictures() else { throw Unexpected() }

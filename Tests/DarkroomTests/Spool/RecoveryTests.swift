@@ -529,7 +529,7 @@ import Testing
         #expect(try folders.active().read("manifest.json") == Array(Self.text.utf8))
     }
 
-    /// Nothing is left to go on with, so that the batch ends.
+    /// Nothing is left to continue with, so the batch ends.
     @Test(arguments: [true, false]) func endsABatchThatWasRemoved(wholeFolder: Bool) throws {
         try begin(.ended(index: 0, .filtered("a")))
         try folders.outbox().remove("manifest.json")

@@ -137,7 +137,7 @@ struct HandOverTests {
 
     // MARK: After a restart, or a retry
 
-    /// A fixture that goes on with the batch where the journal says that some images are filtered.
+    /// A fixture that continues the batch where the journal says that some images are filtered.
     ///
     /// - Parameter pixels: the images whose pixels are there.
     private func restarted(

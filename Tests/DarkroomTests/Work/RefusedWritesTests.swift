@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomWork
 
-/// Which refused writes the guard has repeated, and when. Time stands still but for what a test moves it on.
+/// Which refused writes the guard has repeated, and when. Only the test moves the time on.
 struct RefusedWritesTests {
     private static let full = Failure(FileError(.write, "status.json", .noSpace))
 

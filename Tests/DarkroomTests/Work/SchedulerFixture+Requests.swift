@@ -103,6 +103,6 @@ extension [Pool.Request] {
 }
 
 extension Failure {
-    /// What another try may make up for.
+    /// What another attempt may make up for.
     static let late = Failure(code: "connect-failed", message: "refused", isTransient: true)
 }

@@ -14,7 +14,7 @@ import Testing
 /// The real scheduler, with all that the daemon gives it, on a spool of its own.
 ///
 /// Manifests are claimed, answered and recovered as those of the daemon are. Their sources are small pictures in a
-/// folder, or come from an origin of the test's. Time stands still but for what `finish` and the test move it on.
+/// folder, or come from an origin of the test's. Only `finish` and the test move the time on.
 final class SchedulerFixture: Sendable {
     let scratch: ScratchDirectory
     let spool: Spool
@@ -32,7 +32,7 @@ final class SchedulerFixture: Sendable {
     static let picture = Starfield.png(width: 4, height: 3, seed: 1)
 
     /// - Parameters:
-    ///   - board: what the board is bounded by, but for what the settings say.
+    ///   - board: what the board is bounded by, except what the settings say.
     ///   - former: a fixture that has been stopped, on whose spool this one goes on.
     ///   - spoolPath: where the spool is; by default in a folder of the test's.
     ///   - results: the store of results; nil for none.

@@ -75,7 +75,7 @@ struct SchedulerHostTests {
         try fixture.accept("b", manifest(["1"], of: origin))
         #expect(fixture.scheduler.pausedHostCount == 1)
         #expect(fixture.scheduler.waitingForHostCount == 1)
-        // The pause, and the next try after it.
+        // The pause, and the next attempt after it.
         #expect(fixture.time.waits.contains(30) && fixture.time.waits.contains(31))
         fixture.time.advance(by: 2)
         let waiting = try #require(try fixture.status("b")?.waiting)

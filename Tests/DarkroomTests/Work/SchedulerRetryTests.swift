@@ -10,7 +10,7 @@ import Testing
 
 /// Downloads that are tried again.
 struct SchedulerRetryTests {
-    /// A fixture and an origin whose paths `late…` answer only after so many tries, and `never…` never.
+    /// A fixture and an origin whose paths `late…` answer only after so many attempts, and `never…` never.
     private func start(
         _ fixture: SchedulerFixture? = nil, window: Int = 8, retries: Int = 4, tries: Int = 1,
         fault: FlakyOrigin.Fault = .status(503)
@@ -37,7 +37,7 @@ struct SchedulerRetryTests {
             })
     }
 
-    /// Waits until nothing is left but next tries.
+    /// Waits until only the next attempts are left.
     private func waitForRetries(_ fixture: SchedulerFixture, count: Int) async throws {
         try await fixture.wait(for: "\(count) next tries") {
             fixture.scheduler.summary.retrying == count && fixture.scheduler.runningCount == 0
@@ -91,7 +91,7 @@ struct SchedulerRetryTests {
         #expect(try fixture.image("i1", of: "a").download == nil)
     }
 
-    /// A try that waits is nobody's: others of its batch and its level are worked on.
+    /// An attempt that waits occupies no place: others of its batch and its level are worked on.
     @Test func letsOthersGoOnMeanwhile() async throws {
         let (fixture, origin) = try start(
             SchedulerFixture(window: 4, board: Board.Bounds(placesPerLevel: 4)))
@@ -158,7 +158,7 @@ struct SchedulerRetryTests {
 
     // MARK: Partial bodies
 
-    /// A picture of so many bytes that what has arrived of it is gone on with.
+    /// A picture of so many bytes that an interrupted transfer of it is continued.
     private static let large = Starfield.png(width: 600, height: 400, seed: 7)
 
     private func startCutting() throws -> (SchedulerFixture, FlakyOrigin) {
@@ -251,7 +251,7 @@ struct SchedulerRetryTests {
         #expect(image.attempts == 1)
     }
 
-    /// A transfer that fails while its batch is held, or is cancelled, does not wait for another try.
+    /// A transfer that fails while its batch is held, or is cancelled, does not wait for another attempt.
     @Test(arguments: [ControlCommand.hold, .cancel])
     func isTakenBackWhenItFails(command: ControlCommand) async throws {
         let origin = try ScriptedOrigin { _ in
@@ -273,7 +273,7 @@ struct SchedulerRetryTests {
         #expect(try fixture.status("a")?.state == (command == .hold ? .held : .completedWithErrors))
     }
 
-    /// What breaks off is no try, and begins with nothing.
+    /// A transfer that breaks off is not counted as an attempt, and begins with nothing.
     @Test func whatIsBrokenOffIsNoTry() throws {
         let fixture = try fixture(retries: 1)
         fixture.holdOperations()

@@ -152,7 +152,7 @@ struct StatusKeeperTests {
         #expect(try fixture.status("a")?.state == .completed)
     }
 
-    /// The last status goes on with the guard's attempt, and is written once.
+    /// The last status is written with the guard's attempt, and is written once.
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
     func aRefusedEndWaitsForTheDisk() async throws {
         let disk = try SmallDisk(kilobytes: 4096)

@@ -132,7 +132,7 @@ import Testing
                 #expect(result.width == output.width && result.height == output.height)
             }
         }
-        // But for those that are not known exactly.
+        // Except those that are not known exactly.
         #expect(
             compared >= 8 && compared + 3 >= status.counts.filtered,
             "\(compared) of \(status.counts.filtered)")

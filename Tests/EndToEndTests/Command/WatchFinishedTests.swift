@@ -225,7 +225,7 @@ import Testing
         #expect(
             result.errors.hasSuffix(
                 "more\ndarkroom: a: the call was ended; the next start calls again\n"))
-        // It was no try.
+        // It does not count as an attempt.
         try hooks.touch("go")
         let second = try hooks.watch(["--tries", "1", "--exec", program])
         #expect(try await hooks.wait(2, second) == ["a", "a"])

@@ -106,7 +106,7 @@ import Testing
             "filter small.png --jobs 0 >r", 64, "Error: --jobs 0: write a number from 1 to 1024\n"),
     ]
 
-    /// The ending of the result's file chooses the format, unless an option does.
+    /// The extension of the result's file chooses the format, unless an option does.
     @Test(arguments: [
         ("-o r.jpg", "jpeg"), ("-o r.JPEG", "jpeg"), ("-o r.png", "png"), ("-o r", "png"),
         ("-o r.jpg --format png", "png"), ("-o r --format JPEG", "jpeg"),

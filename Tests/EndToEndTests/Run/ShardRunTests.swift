@@ -63,7 +63,7 @@ import Testing
         try fixture.checkOutcome(of: "whole")
     }
 
-    /// The merged folder is that of one run, byte for byte but for times.
+    /// The merged folder is that of one run, byte for byte except times.
     private func compare(_ folder: String = "out", attempts: Bool = true) throws {
         #expect(fixture.list(folder) == fixture.list("whole"))
         for name in fixture.list("whole")

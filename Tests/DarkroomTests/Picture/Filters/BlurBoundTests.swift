@@ -21,7 +21,7 @@ struct BlurBoundTests {
         #expect(gain * (kernel.largestError * 255 + kernel.rounding) < 0.75)
     }
 
-    /// Of 16 bits a blur keeps to a quarter of a step, but for what sums of floats are off by.
+    /// Of 16 bits a blur keeps to a quarter of a step, except for what sums of floats are off by.
     @Test(arguments: sigmas)
     func noPictureOfWordsIsOffByMore(sigma: Double) throws {
         let kernel = try MeasuredKernel(sigma: sigma, gain: 1, depth: 16)

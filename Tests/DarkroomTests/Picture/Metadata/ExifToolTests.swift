@@ -36,8 +36,8 @@ struct ExifToolTests {
         return zip(ways, tags).map { ($0, $1) }
     }
 
-    /// What exiftool has against a file, but for what it has against each TIFF of libtiff: the compression of 2002, the type
-    /// of IPTC; and that a place has no method, which the source does not have either.
+    /// What exiftool has against a file, except what it has against each TIFF of libtiff: the compression of 2002, the
+    /// type of IPTC; and that a place has no method, which the source does not have either.
     private static func warnings(
         _ way: MetadataWaysTests.Way, _ tags: [String: Any]
     ) -> [String] {
