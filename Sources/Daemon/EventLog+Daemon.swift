@@ -90,11 +90,4 @@ extension EventLog {
             "The metrics cannot be written: \(error.message)\(remedy.map { "; \($0)" } ?? "")",
             [.error: error.code])
     }
-
-    /// - Parameter file: the name of a report in the spool.
-    func reportFailed(_ error: FileError, of file: FileName) {
-        say(
-            .reportFailed, "\(file.text) is not up to date: \(error.message)",
-            [.error: error.code])
-    }
 }

@@ -1,5 +1,6 @@
 import DarkroomConfiguration
 import DarkroomCore
+import DarkroomWork
 import Dispatch
 import Glibc
 import Synchronization
@@ -19,58 +20,60 @@ final class MetricsFile: Sendable {
         var target: Target?
         /// Whether the last attempt failed. A failure is reported once, until an attempt succeeds.
         var hasFailed = false
-        /// The number of the target. The timer of a previous target does nothing.
-        var number = 0
     }
 
-    private let queue = DispatchQueue(label: "darkroom.metrics", qos: .utility)
+    /// Its keys are paths. The one that is not the target's any more is not written again.
+    let pacer: Pacer<String>
     private let state = Mutex(State())
     private let log: EventLog
     private let moment: @Sendable () -> MetricsMoment
 
-    init(log: EventLog, moment: @escaping @Sendable () -> MetricsMoment) {
+    init(
+        log: EventLog, time: TimeSource = .system, moment: @escaping @Sendable () -> MetricsMoment
+    ) {
         self.log = log
         self.moment = moment
+        pacer = Pacer(
+            interval: 0, limits: .init(share: .each(20), heartbeat: 0),
+            queue: DispatchQueue(label: "darkroom.metrics", qos: .utility), time: time)
     }
 
     /// Writes to `target` from now on.
     func update(_ target: Target?) {
-        let number = state.withLock { state -> Int? in
-            guard state.target != target else { return nil }
+        let isNew = state.withLock { state in
+            guard state.target != target else { return false }
             state.target = target
             state.hasFailed = false
-            state.number += 1
-            return state.number
+            return true
         }
-        if let number, target != nil { queue.async { [self] in tick(number) } }
+        guard isNew, let target else { return }
+        pacer.setInterval(UInt64(clamping: target.interval * 1e9))
+        pacer.queue.async { [self] in
+            pacer.write(target.path) { [weak self] path, _ in self?.write(to: path) ?? .over }
+        }
     }
 
     /// Writes for the last time.
     func stop() {
-        let target = state.withLock { state -> Target? in
-            state.number += 1
-            return state.target.take()
-        }
-        guard let target else { return }
-        queue.sync {
+        guard let target = state.withLock({ $0.target.take() }) else { return }
+        pacer.end(target.path) { [self] path, _ in
             var moment = moment()
             moment.isRunning = false
-            write(moment, to: target)
+            return write(moment, to: path)
         }
     }
 
-    private func tick(_ number: Int) {
-        let target = state.withLock { $0.number == number ? $0.target : nil }
-        guard let target else { return }
-        write(moment(), to: target)
-        queue.asyncAfter(deadline: .now() + target.interval) { [weak self] in self?.tick(number) }
+    private func write(to path: String) -> PacedWrite {
+        guard state.withLock({ $0.target?.path == path }) else { return .over }
+        return write(moment(), to: path)
     }
 
-    private func write(_ moment: MetricsMoment, to target: Target) {
+    private func write(_ moment: MetricsMoment, to path: String) -> PacedWrite {
         let text = MetricsText.write(log.metrics, moment)
         do {
-            try Self.replace(target.path, with: Array(text.utf8))
+            try Self.replace(path, with: Array(text.utf8))
             state.withLock { $0.hasFailed = false }
+            return .done
         } catch {
             let isNews = state.withLock { state in
                 defer { state.hasFailed = true }
@@ -79,8 +82,9 @@ final class MetricsFile: Sendable {
             if isNews {
                 log.metricsFailed(
                     error,
-                    remedy: ServiceView.current?.remedy(forFile: target.path, wanting: .writing))
+                    remedy: ServiceView.current?.remedy(forFile: path, wanting: .writing))
             }
+            return .refused
         }
     }
 

@@ -11,8 +11,6 @@ struct Agenda<Task: Hashable> {
         return true
     }
 
-    func has(_ task: Task) -> Bool { times[task] != nil }
-
     /// Whether a task was to be done at this moment. It is not planned any more then. It may have been done earlier.
     mutating func take(_ task: Task, at moment: UInt64) -> Bool {
         guard times[task] == moment else { return false }

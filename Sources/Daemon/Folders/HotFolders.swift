@@ -8,7 +8,7 @@ import Synchronization
 
 /// The hot folders of the configuration, and their report, `spool/folders.json`.
 final class HotFolders: @unchecked Sendable {
-    // @unchecked: the stored variables are used on `queue` only, except those in a mutex.
+    // @unchecked: the stored variables are used on the pacer's queue only, except those in a mutex.
 
     private let spool: Spool
     private let scheduler: Scheduler
@@ -21,10 +21,9 @@ final class HotFolders: @unchecked Sendable {
     }
 
     private let stations = Mutex(Stations())
-    private let queue = DispatchQueue(label: "darkroom.folders", qos: .utility)
+    private let pacer: Pacer<FileName>
+    private var file: ReportWriter<FoldersReport>
     private var last: FoldersReport?
-    private var hasFailed = false
-    private let reportIsSet = Atomic(false)
     /// Called after each change of the report.
     private let onProgress: @Sendable () -> Void
 
@@ -37,6 +36,11 @@ final class HotFolders: @unchecked Sendable {
         self.log = log
         self.time = time
         self.onProgress = onProgress
+        // Many changes come together, so each waits for others.
+        pacer = Pacer(
+            interval: 200_000_000, limits: .init(share: .each(20), delay: 200_000_000),
+            queue: DispatchQueue(label: "darkroom.folders", qos: .utility), time: time)
+        file = ReportWriter(root: spool.root, log: log)
     }
 
     /// Begins to watch the folders, after what a previous daemon has taken is in the inbox.
@@ -97,6 +101,7 @@ final class HotFolders: @unchecked Sendable {
         let ended = DispatchGroup()
         for station in stations { station.queue.async(group: ended) {} }
         _ = ended.wait(timeout: .now() + .seconds(3))
+        pacer.end(FoldersReport.fileName) { [self] _, _ in report() }
     }
 
     // MARK: The report
@@ -128,33 +133,22 @@ final class HotFolders: @unchecked Sendable {
     }
 
     private func reportSoon() {
-        guard !reportIsSet.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        time.call(in: 0.2, on: queue) { [weak self] in
-            guard let self else { return }
-            reportIsSet.store(false, ordering: .releasing)
-            report()
+        pacer.changed(FoldersReport.fileName, now: time.now) { [weak self] _, _ in
+            self?.report() ?? .over
         }
     }
 
-    private func report() {
+    private func report() -> PacedWrite {
         let folders = stations.withLock(\.present).compactMap(\.lastReport)
         // A daemon without hot folders has no report, unless an earlier one had.
         if folders.isEmpty, last == nil, (try? spool.root.exists(FoldersReport.fileName)) != true {
-            return
+            return .done
         }
-        guard last?.folders != folders else { return }
+        guard last?.folders != folders else { return .done }
         let report = FoldersReport(written: Clock.timestamp, folders: folders)
-        do {
-            try ReportFile(root: spool.root).write(report)
-            last = report
-            hasFailed = false
-        } catch {
-            if !hasFailed { log.reportFailed(error, of: FoldersReport.fileName) }
-            hasFailed = true
-            time.call(in: StorageGuard.singleFileRetry, on: queue) { [weak self] in
-                self?.reportSoon()
-            }
-        }
+        let outcome = file.write(report)
+        if outcome == .done { last = report }
         onProgress()
+        return outcome
     }
 }

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomSpool
-import DarkroomWork
 import Glibc
 
 /// What the intake remembers for `spool/inbox.json` and for the number of missed events. A value without files or
@@ -9,13 +8,10 @@ import Glibc
 struct InboxReporter {
     var lastScan: String?
 
-    private(set) var last: InboxReport?
+    /// What the file says.
+    var last: InboxReport?
     /// For each listed file, why it is there and since when.
     private var known: [FileName: (reason: InboxReason, since: String)] = [:]
-    /// No report is written before this time, in nanoseconds.
-    private(set) var notBefore: UInt64 = 0
-    /// Whether the file could not be written. This is reported once.
-    var hasFailed = false
     /// The inbox's modification time before the last listing; nil if it may have changed during the listing.
     var listed: FileIdentity?
 
@@ -49,15 +45,6 @@ struct InboxReporter {
         }
         known = listed
         return report
-    }
-
-    /// Records that a report was made from `begin` to `end`, in nanoseconds. The next one must not follow within half a
-    /// second. It must also not follow so soon that reports take more than a twentieth of the time. If the file could not
-    /// be written, the next one waits as other single files do.
-    mutating func finished(_ report: InboxReport, begin: UInt64, end: UInt64) {
-        if !hasFailed { last = report }
-        let pause = hasFailed ? UInt64(StorageGuard.singleFileRetry * 1e9) : 500_000_000
-        notBefore = end + max(pause, (end - begin) * 20)
     }
 }
 

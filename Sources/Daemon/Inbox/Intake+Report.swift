@@ -18,24 +18,32 @@ extension Intake {
 
     /// The inbox may have changed since the file was written.
     func reportSoon() {
-        if !isStopped { plan(.report, at: max(reporter.notBefore, time.now)) }
+        if !isStopped {
+            reportPacer.changed(InboxReport.fileName, now: time.now, write: reportWrite)
+        }
     }
 
     /// Called between the steps of a long operation, which would delay the timer.
     func reportIfDue() {
-        if agenda.has(.report), time.now >= reporter.notBefore { report() }
+        if reportPacer.isDue(InboxReport.fileName) { report() }
     }
 
-    /// Writes the content of the inbox if it has changed.
-    func report() {
-        let begin = time.now
-        guard let report = describe() else { return }
+    /// Writes the content of the inbox now if it has changed.
+    func report() { reportPacer.write(InboxReport.fileName, reportWrite) }
+
+    private var reportWrite: Pacer<FileName>.Write {
+        { [weak self] _, _ in self?.writeReport() ?? .over }
+    }
+
+    func writeReport() -> PacedWrite {
+        guard let report = describe() else { return .done }
         log.metrics.setInbox(isClaiming: report.claiming, counts: report.counts)
-        if reporter.last.map(report.isNews) ?? true { write(report) }
+        var outcome = PacedWrite.done
+        if reporter.last.map(report.isNews) ?? true { outcome = reportFile.write(report) }
+        if outcome == .done { reporter.last = report }
         tellStatus(of: report)
-        reporter.finished(report, begin: begin, end: time.now)
-        if reporter.hasFailed { reportSoon() }
         if report.total > 0 { lookAgain() }
+        return outcome
     }
 
     /// Updates the part of the status line about files on which somebody must act.
@@ -60,17 +68,6 @@ extension Intake {
     func lookForRemovals() {
         if let listed = reporter.listed, listed == inbox?.identity { return lookAgain() }
         reportSoon()
-    }
-
-    private func write(_ report: InboxReport) {
-        do {
-            try ReportFile(root: spool.root).write(report)
-            reporter.hasFailed = false
-        } catch {
-            if !reporter.hasFailed { log.reportFailed(error, of: InboxReport.fileName) }
-            // Nothing waits for this file, and it says what waits. So its refusal does not concern the guard.
-            reporter.hasFailed = true
-        }
     }
 
     /// nil if the inbox cannot be listed, which is reported elsewhere.

@@ -23,7 +23,6 @@ extension Intake {
         case rescan
         /// The folder is looked at because there are no events.
         case poll
-        case report
         /// The inbox is looked at, because no event reports a removal.
         case removal
         /// The number of refused files is told that were not told one by one.
@@ -52,7 +51,6 @@ extension Intake {
             scan()
             planRescan()
         case .poll: poll()
-        case .report: report()
         case .removal: lookForRemovals()
         case .sum: tellRest()
         }

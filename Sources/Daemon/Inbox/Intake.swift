@@ -69,8 +69,10 @@ package final class Intake: @unchecked Sendable {
     /// For the status line.
     let publishedBacklog = Mutex(InboxBacklog())
     var agenda = Agenda<Task>()
-    /// The content of `inbox.json`; see `Intake+Report.swift`.
+    /// The content of `inbox.json`, its file, and when it is written; see `Intake+Report.swift`.
     var reporter = InboxReporter()
+    var reportFile: ReportWriter<InboxReport>
+    let reportPacer: Pacer<FileName>
     /// Whether nothing runs any more after a stop.
     private(set) var hasEnded = false
 
@@ -86,6 +88,9 @@ package final class Intake: @unchecked Sendable {
         self.onLoss = onLoss
         self.onRemoval = onRemoval
         self.time = time
+        reportFile = ReportWriter(root: spool.root, log: log)
+        reportPacer = Pacer(
+            interval: 500_000_000, limits: .init(share: .each(20)), queue: queue, time: time)
     }
 
     var settings: IntakeSettings { currentSettings.withLock { $0 } }
@@ -135,6 +140,7 @@ package final class Intake: @unchecked Sendable {
     /// survives.
     package func stop() {
         stopped.set()
+        reportPacer.close()
         let ended = DispatchSemaphore(value: 0)
         largeManifests.async { [self] in
             queue.async { [self] in
@@ -149,13 +155,10 @@ package final class Intake: @unchecked Sendable {
 
     /// Has the report say that the daemon has stopped: nothing runs any more.
     package func end() {
-        let ended = DispatchSemaphore(value: 0)
-        queue.async { [self] in
+        reportPacer.end(InboxReport.fileName) { [self] _, _ in
             hasEnded = true
-            report()
-            ended.signal()
+            return writeReport()
         }
-        _ = ended.wait(timeout: .now() + Self.lastStep)
     }
 
     var isStopped: Bool { stopped.isSet }

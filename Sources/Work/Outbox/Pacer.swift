@@ -2,60 +2,147 @@ import DarkroomCore
 import Dispatch
 import Synchronization
 
-/// Calls a function for each of many things that change often, such as the status of each batch: at most once in an
-/// interval for each, and on one queue.
-///
-/// | a key                  | because of           | until                                             |
-/// |------------------------|----------------------|---------------------------------------------------|
-/// | is not known           |                      | it changes                                        |
-/// | waits                  | a change             | its time has come, and the `turn` permits         |
-/// | is known and unchanged | its function's call  | it changes, and then waits for the rest of its    |
-/// |                        |                      | time; or it is forgotten                          |
-final class Pacer<Key: Hashable & Sendable>: Sendable {
-    /// In nanoseconds.
-    struct Limits: Sendable {
-        /// Keys whose times are so near to each other share a tick.
-        var delay: UInt64
-        /// After this time, the other keys wait for the next tick, so that the queue is free for other work.
-        var turn: UInt64
-        /// The calls of a tick take at most this part of the time; nil if each key sees to that.
-        var share: UInt64?
+/// What has become of a write that a `Pacer` has asked for.
+package enum PacedWrite: Sendable {
+    /// Nothing is to be written before the next change.
+    case done
+    /// It was refused. It is repeated after `StorageGuard.singleFileRetry`, and not earlier because of a change.
+    case refused
+    /// It was interrupted, because the daemon stops. The key still waits.
+    case interrupted
+    /// The key is forgotten, unless it has changed meanwhile.
+    case over
+}
 
-        /// So few calls cost nothing worth mentioning. They take long only if the machine is busy.
+/// Has files written that change often, such as the status of each batch: at intervals, and on one queue.
+///
+/// | a key       | because of                     | until                                                            |
+/// |-------------|--------------------------------|------------------------------------------------------------------|
+/// | is unknown  |                                | it changes, or is written                                        |
+/// | waits       | a change                       | its time has come, and the `turn` permits; or it is forgotten    |
+/// | is written  | its time, or a call of `write` | the write returns; what changes meanwhile is written again       |
+/// | rests       | a write                        | it changes, and then waits for the rest of its time; or it is    |
+/// |             |                                | forgotten; or its `heartbeat` has come                           |
+///
+/// The time of a key comes one interval after its first change, or after the beginning of its last write. It comes
+/// later after a write that took long (`Share`), and after a refused one. No lock is held during a write.
+///
+/// Everything that is written at intervals is written so:
+///
+/// | file            | interval, s        | share       | unchanged | its writer       | a refused write             |
+/// |-----------------|--------------------|-------------|-----------|------------------|-----------------------------|
+/// | `status.json`   | `status.interval`  | 1/20 each   |           | `StatusKeeper`   | repeated, or kept (guard)   |
+/// | `progress.json` | 0.45               | 1/50 of all |           | `ProgressKeeper` | is not repeated             |
+/// | `queue.json`    | 1                  | 1/100       | 10 s      | `QueueReporter`  | repeated                    |
+/// | `inbox.json`    | 0.5                | 1/20        |           | `Intake`         | repeated                    |
+/// | `folders.json`  | 0.2                | 1/20        |           | `HotFolders`     | repeated                    |
+/// | the metrics     | `metrics.interval` | 1/20        | always    | `MetricsFile`    | repeated                    |
+///
+/// Other timers write no file at intervals: they send the status line and the watchdog's signal, plan the next look of
+/// the intake, a hot folder or the `Housekeeper`, or retry one step.
+package final class Pacer<Key: Hashable & Sendable>: Sendable {
+    /// Writes the file of a key, on the queue. Its time is that of its beginning, in nanoseconds.
+    package typealias Write = @Sendable (_ key: Key, _ now: UInt64) -> PacedWrite
+
+    /// Writes take at most one of so many parts of the time.
+    package enum Share: Sendable {
+        /// Those of each key: a large file is written seldom, and small ones as before.
+        case each(UInt64)
+        /// Those of all keys together.
+        case all(UInt64)
+
+        /// So few writes cost nothing worth mentioning. They take long only if the machine is busy.
         static var few: Int { 4 }
     }
 
+    /// In nanoseconds.
+    package struct Limits: Sendable {
+        let share: Share
+        /// A write waits so long for further changes, also those of other keys, which share its tick.
+        let delay: UInt64
+        /// After this time, the other keys wait for the next tick, so that the queue is free for other work.
+        let turn: UInt64
+        /// A write that is late by so much does not delay the next one as well.
+        let catchUp: UInt64
+        /// So long after a write, a key is written again although it has not changed; nil for never.
+        let heartbeat: UInt64?
+
+        package init(
+            share: Share, delay: UInt64 = 0, turn: UInt64 = .max, catchUp: UInt64 = 0,
+            heartbeat: UInt64? = nil
+        ) {
+            self.share = share
+            self.delay = delay
+            self.turn = turn
+            self.catchUp = catchUp
+            self.heartbeat = heartbeat
+        }
+    }
+
     private struct Entry {
-        var isDirty = false
-        /// It is not called before this time, in nanoseconds.
-        var notBefore: UInt64
+        /// When it is to be written, in nanoseconds; nil if it rests.
+        var due: UInt64?
+        /// No change is written before this time, in nanoseconds.
+        var notBefore: UInt64 = 0
     }
 
     private struct State {
-        /// The time from the first change of a key to its first call, in nanoseconds.
+        /// In nanoseconds.
         var interval: UInt64
         var entries: [Key: Entry] = [:]
-        /// Nothing is called before this time, in nanoseconds.
+        /// Nothing is written before this time, in nanoseconds.
         var notBefore: UInt64 = 0
-        /// Set while a key waits.
+        /// Set while a key is due at some time.
         var next = PlannedTick()
         var isClosed = false
 
         /// Plans a tick unless an earlier one is planned.
         mutating func plan(at time: UInt64) -> PlannedTick.Tick? {
             let time = max(time, notBefore)
+            if isClosed { return nil }
             if let planned = next.time, planned <= time { return nil }
             return next.plan(at: time)
         }
+
+        /// Decides when a key is written again, unless it was forgotten during the write.
+        mutating func note(
+            _ outcome: PacedWrite, of key: Key, from begin: UInt64, to end: UInt64, _ limits: Limits
+        ) {
+            guard var entry = entries[key] else { return }
+            switch outcome {
+            case .over:
+                // A change during the write is of what has come since.
+                if entry.due == nil { entries[key] = nil }
+                return
+            case .interrupted: entry.due = entry.notBefore
+            case .done, .refused:
+                let time = max(
+                    min(entry.notBefore, begin), begin.saturatingSubtract(limits.catchUp))
+                entry.notBefore = time.saturatingAdd(interval)
+                if case .each(let share) = limits.share {
+                    entry.notBefore = max(entry.notBefore, end + (end - begin) * share)
+                }
+                if outcome == .refused {
+                    let retry = UInt64(StorageGuard.singleFileRetry * 1e9)
+                    entry.notBefore = max(entry.notBefore, end + retry)
+                }
+                if outcome == .refused || entry.due != nil {
+                    entry.due = entry.notBefore
+                } else {
+                    entry.due = limits.heartbeat.map { max(entry.notBefore, end + $0) }
+                }
+            }
+            entries[key] = entry
+        }
     }
 
-    let queue: DispatchQueue
+    package let queue: DispatchQueue
     private let state: Mutex<State>
     private let limits: Limits
     private let time: TimeSource
 
     /// - Parameter interval: in nanoseconds.
-    init(interval: UInt64, limits: Limits, queue: DispatchQueue, time: TimeSource) {
+    package init(interval: UInt64, limits: Limits, queue: DispatchQueue, time: TimeSource) {
         state = Mutex(State(interval: interval))
         self.limits = limits
         self.queue = queue
@@ -63,77 +150,105 @@ final class Pacer<Key: Hashable & Sendable>: Sendable {
     }
 
     /// - Parameter nanoseconds: the interval from now on.
-    func setInterval(_ nanoseconds: UInt64) { state.withLock { $0.interval = nanoseconds } }
+    package func setInterval(_ nanoseconds: UInt64) {
+        state.withLock { $0.interval = nanoseconds }
+    }
 
     // MARK: Changes
 
-    /// A key has changed.
+    /// A key has changed. It is written when its time has come.
     ///
-    /// - Parameter call: called on the queue, for each key whose time has come. It must call `begin`.
-    func changed(_ key: Key, now: UInt64, call: @escaping @Sendable (Key) -> Void) {
+    /// - Parameter write: writes any key of this pacer. It is not called for this change alone.
+    package func changed(_ key: Key, now: UInt64, write: @escaping Write) {
         let tick = state.withLock { state -> PlannedTick.Tick? in
-            let notBefore = state.entries[key]?.notBefore ?? now.saturatingAdd(state.interval)
-            state.entries[key] = Entry(isDirty: true, notBefore: notBefore)
-            return state.isClosed ? nil : state.plan(at: notBefore)
+            let time = state.entries[key]?.notBefore ?? now.saturatingAdd(state.interval)
+            state.entries[key] = Entry(due: time, notBefore: time)
+            return state.plan(at: time)
         }
-        if let tick { schedule(tick, call) }
+        if let tick { schedule(tick, write) }
     }
 
-    /// What changes from now on must be called again.
-    func begin(_ key: Key) { state.withLock { $0.entries[key]?.isDirty = false } }
+    package func forget(_ key: Key) { state.withLock { $0.entries[key] = nil } }
 
-    /// The call was interrupted, so it is due again.
-    func interrupted(_ key: Key) { state.withLock { $0.entries[key]?.isDirty = true } }
+    /// The keys that are due at some time.
+    var waiting: Set<Key> { state.withLock { Set($0.entries.filter { $1.due != nil }.keys) } }
 
-    /// Changes the time before which a key is not called again, in nanoseconds. Does nothing for a forgotten key.
-    func postpone(_ key: Key, _ change: (_ notBefore: UInt64, _ interval: UInt64) -> UInt64) {
-        state.withLock { state in
-            guard let notBefore = state.entries[key]?.notBefore else { return }
-            state.entries[key]?.notBefore = change(notBefore, state.interval)
-        }
+    /// Whether the time of a key has come. A queue that is busy for long can `write` it then.
+    package func isDue(_ key: Key) -> Bool {
+        let now = time.now
+        return state.withLock { $0.entries[key]?.due.map { $0 <= now } ?? false }
     }
 
-    func forget(_ key: Key) { state.withLock { $0.entries[key] = nil } }
+    // MARK: Writes at once
 
-    /// The keys that wait.
-    var waiting: Set<Key> { state.withLock { Set($0.entries.filter(\.value.isDirty).keys) } }
+    /// Writes a key now, on the queue. This is also possible after `close`.
+    package func write(_ key: Key, _ write: @escaping Write) {
+        state.withLock { if $0.entries[key] == nil { $0.entries[key] = Entry() } }
+        carryOut(key, write)
+        let tick = state.withLock { state in state.entries[key]?.due.flatMap { state.plan(at: $0) }
+        }
+        if let tick { schedule(tick, write) }
+    }
 
-    /// Calls nothing any more. Changes are still remembered.
-    func close() { state.withLock { $0.isClosed = true } }
+    /// Writes nothing at its time any more. Changes are still remembered.
+    package func close() { state.withLock { $0.isClosed = true } }
 
     var isClosed: Bool { state.withLock(\.isClosed) }
 
+    /// Closes, and writes a key for the last time. Does not wait longer than three seconds: a disk may hang.
+    package func end(_ key: Key, _ write: @escaping Write) {
+        close()
+        let ended = DispatchSemaphore(value: 0)
+        queue.async { [self] in
+            self.write(key, write)
+            ended.signal()
+        }
+        _ = ended.wait(timeout: .now() + .seconds(3))
+    }
+
     // MARK: Ticks
 
-    private func schedule(_ tick: PlannedTick.Tick, _ call: @escaping @Sendable (Key) -> Void) {
-        time.call(at: max(tick.time, time.now + limits.delay), on: queue) { [self] in
-            callDue(tick, call)
+    private func schedule(_ tick: PlannedTick.Tick, _ write: @escaping Write) {
+        time.call(at: max(tick.time, time.now + limits.delay), on: queue) { [weak self] in
+            self?.writeDue(tick, write)
         }
     }
 
-    /// Calls the keys that are due, and plans the next tick if some are not due yet or there was no time for them.
-    private func callDue(_ tick: PlannedTick.Tick, _ call: @escaping @Sendable (Key) -> Void) {
+    /// Writes the keys that are due, and plans the next tick if some are not due yet or there was no time for them.
+    private func writeDue(_ tick: PlannedTick.Tick, _ write: @escaping Write) {
         let begin = time.now
-        let due = state.withLock { state -> [Key] in
-            guard state.next.hasCome(tick), !state.isClosed else { return [] }
-            return state.entries.filter { $0.value.isDirty && $0.value.notBefore <= begin }
-                .sorted { $0.value.notBefore < $1.value.notBefore }.map(\.key)
+        let due = state.withLock { state -> [Key]? in
+            guard state.next.hasCome(tick), !state.isClosed else { return nil }
+            return state.entries.compactMap { key, entry in
+                entry.due.flatMap { $0 <= begin ? (key, $0) : nil }
+            }.sorted { $0.1 < $1.1 }.map(\.0)
         }
+        guard let due else { return }
         for key in due {
-            call(key)
-            if isClosed || time.now - begin > limits.turn { break }
+            let now = carryOut(key, write)
+            if isClosed || now - begin > limits.turn { break }
         }
         var end: UInt64 = 0
-        if let share = limits.share, due.count > Limits.few {
+        if case .all(let share) = limits.share, due.count > Share.few {
             let now = time.now
             end = now + (now - begin) * share
         }
         let next = state.withLock { [end] state -> PlannedTick.Tick? in
             state.notBefore = max(state.notBefore, end)
-            guard state.next.time == nil, !state.isClosed else { return nil }
-            let time = state.entries.values.filter(\.isDirty).map(\.notBefore).min()
-            return time.flatMap { state.plan(at: $0) }
+            return state.entries.values.compactMap(\.due).min().flatMap { state.plan(at: $0) }
         }
-        if let next { schedule(next, call) }
+        if let next { schedule(next, write) }
+    }
+
+    /// - Returns: the time afterwards, in nanoseconds.
+    @discardableResult
+    private func carryOut(_ key: Key, _ write: Write) -> UInt64 {
+        // What changes from now on must be written again.
+        state.withLock { $0.entries[key]?.due = nil }
+        let begin = time.now
+        let outcome = write(key, begin)
+        let end = time.now
+        state.withLock { $0.note(outcome, of: key, from: begin, to: end, limits) }
+        return end
     }
 }

@@ -35,11 +35,6 @@ final class ProgressKeeper: Sendable {
         var waiting: String?
     }
 
-    /// The shortest time between two updates of a file, in nanoseconds.
-    private static let interval: UInt64 = 450_000_000
-    /// The time that an update may make up for, in nanoseconds.
-    private static let catchUp: UInt64 = 25_000_000
-
     private let pacer: Pacer<BatchKey>
     private let entries = Mutex<[BatchKey: Entry]>([:])
     private let time: TimeSource
@@ -48,7 +43,9 @@ final class ProgressKeeper: Sendable {
         self.time = time
         // A batch that has ended does not wait long for the files of others.
         pacer = Pacer(
-            interval: Self.interval, limits: .init(delay: 10_000_000, turn: 50_000_000, share: 50),
+            interval: 450_000_000,
+            limits: .init(
+                share: .all(50), delay: 10_000_000, turn: 50_000_000, catchUp: 25_000_000),
             queue: DispatchQueue(label: "darkroom.progress", qos: .userInitiated), time: time)
     }
 
@@ -58,28 +55,30 @@ final class ProgressKeeper: Sendable {
 
     /// The batch's progress differs from its file.
     func changed(_ key: BatchKey, _ source: any StatusSource, now: UInt64) {
-        pacer.changed(key, now: now) { [self] in write($0, source) }
+        pacer.changed(key, now: now, write: write(source))
+    }
+
+    private func write(_ source: any StatusSource) -> Pacer<BatchKey>.Write {
+        { [self] key, now in write(key, source, now) }
     }
 
     /// Writes the file unless it says the same.
-    private func write(_ key: BatchKey, _ source: any StatusSource) {
-        pacer.begin(key)
+    private func write(_ key: BatchKey, _ source: any StatusSource, _ now: UInt64) -> PacedWrite {
         // It may have finished before this change was reported.
-        guard let snapshot = source.progress(of: key) else { return forget(key) }
-        // The last progress is written with the last status.
-        guard !snapshot.sums.status.state.isFinal else { return }
-        let now = time.now
-        // A little delay does not delay the next time as well.
-        pacer.postpone(key) { notBefore, interval in
-            max(min(notBefore, now) + interval, now + interval - Self.catchUp)
+        guard let snapshot = source.progress(of: key) else {
+            entries.withLock { $0[key] = nil }
+            return .over
         }
+        // The last progress is written with the last status.
+        guard !snapshot.sums.status.state.isFinal else { return .done }
         let (progress, last) = entries.withLock { entries in
             let progress = entries[key, default: Entry()].measure(snapshot, now)
             return (progress, entries[key]?.last)
         }
-        if let last, progress.saysTheSame(as: last) { return }
+        if let last, progress.saysTheSame(as: last) { return .done }
         let isWritten = snapshot.folders.writeProgress(progress)
         entries.withLock { $0[key]?.last = isWritten ? progress : nil }
+        return .done
     }
 
     // MARK: Other moments
@@ -89,7 +88,9 @@ final class ProgressKeeper: Sendable {
     /// - Parameter end: in nanoseconds.
     func write(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64 = .max) {
         queue.sync {
-            for key in keys where end == .max || time.now < end { write(key, source) }
+            for key in keys where end == .max || time.now < end {
+                pacer.write(key, write(source))
+            }
         }
     }
 

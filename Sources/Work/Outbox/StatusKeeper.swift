@@ -71,7 +71,7 @@ final class StatusKeeper: Sendable {
         // Batches that have ended in the meantime get their last statuses after a tenth of a second.
         pacer = Pacer(
             interval: Self.nanoseconds(interval),
-            limits: .init(delay: 1_000_000, turn: 100_000_000),
+            limits: .init(share: .each(20), delay: 1_000_000, turn: 100_000_000),
             queue: DispatchQueue(label: "darkroom.status", qos: .userInitiated), time: time)
     }
 
@@ -87,10 +87,7 @@ final class StatusKeeper: Sendable {
         let now = time.now
         progress.changed(key, source, now: now)
         // The receipt exists, so the first update can wait too. A short batch has ended by then.
-        pacer.changed(key, now: now) { [self] key in
-            // A stop does not wait for these files. It has each written when nothing changes any more.
-            write(key, source) { !isClosed }
-        }
+        pacer.changed(key, now: now, write: write(source))
     }
 
     /// Writes the statuses of these batches once more, and those of other batches that have changed, even if they were
@@ -106,58 +103,58 @@ final class StatusKeeper: Sendable {
             progress.write(keys, source, before: end)
             progress.close()
             for key in keys where time.now < end {
-                write(key, source) { time.now < end }
+                pacer.write(key) { [self] key, _ in write(key, source) { time.now < end } }
             }
         }
     }
 
+    /// A stop does not wait for these files. It has each written when nothing changes any more.
+    private func write(_ source: any StatusSource) -> Pacer<BatchKey>.Write {
+        { [self] key, _ in write(key, source) { !isClosed } }
+    }
+
     /// - Parameter mayGoOn: called before the writing and during it. An interrupted file must still be written.
-    private func write(_ key: BatchKey, _ source: any StatusSource, while mayGoOn: () -> Bool) {
-        guard mayGoOn() else { return }
-        let begin = time.now
-        pacer.begin(key)
+    private func write(
+        _ key: BatchKey, _ source: any StatusSource, while mayGoOn: () -> Bool
+    ) -> PacedWrite {
+        guard mayGoOn() else { return .interrupted }
         state.withLock { $0.refused[key] = nil }
         // It may have finished before this change was reported. The committer writes the last status.
         guard let snapshot = source.snapshot(of: key), !snapshot.status.state.isFinal else {
-            return pacer.forget(key)
+            return .over
         }
-        var pause: UInt64 = 0
         do throws(FileError) {
             // The content can be reconstructed after a power failure, so the write does not wait for the disk.
             try snapshot.folders.writeStatus(
                 snapshot.status, durably: false, mayGoOn: mayGoOn)
             log.progressed(snapshot.status)
+            return .done
         } catch  where error.errno == .canceled {
-            return pacer.interrupted(key)
+            return .interrupted
         } catch {
-            pause = refused(error, key, source, snapshot.folders)
+            return refused(error, key, source, snapshot.folders)
         }
-        let end = time.now
-        pacer.postpone(key) { _, interval in end + max(interval, (end - begin) * 20, pause) }
     }
 
     /// Handles the failure to write the status of a batch in work.
-    ///
-    /// - Returns: the time before which it is not written again, in nanoseconds.
     private func refused(
         _ error: FileError, _ key: BatchKey, _ source: any StatusSource, _ folders: BatchFolders
-    ) -> UInt64 {
+    ) -> PacedWrite {
         if error.errno == .noSuchFileOrDirectory {
             // The batch's folder was removed. Its images fail because of this, and its last status reports it.
-            return 0
+            return .done
         }
         guard error.fault != nil else {
             log.storageFailed(error, batch: folders.id)
             storage.singleWriteRefused(error)
-            changed(key, source)
-            return UInt64(StorageGuard.singleFileRetry * 1e9)
+            return .refused
         }
         // While the storage waits, this error is expected. The status that says why is tried nevertheless.
         if storage.mayWork { storage.writeRefused(error, batch: folders.id) }
         state.withLock { $0.refused[key] = source }
         // It may have changed since the check.
         if storage.mayWork { tryKept() }
-        return 0
+        return .done
     }
 
     private var isClosed: Bool { pacer.isClosed }
@@ -194,7 +191,7 @@ final class StatusKeeper: Sendable {
             // The stopping daemon writes it with the others.
             if isClosed { return }
             if storage.mayWork {
-                write(key, source) { !isClosed }
+                pacer.write(key, write(source))
                 guard !storage.mayWork || isClosed else {
                     progress.write([key], source)
                     progress.forget(key)

@@ -81,15 +81,6 @@ struct InboxReportTests {
         #expect(new.isNews(after: old))
     }
 
-    @Test func restsTwentyTimesAsLongAsItTook() {
-        var reporter = InboxReporter()
-        let report = InboxReport(written: "")
-        reporter.finished(report, begin: 0, end: 1_000_000)
-        #expect(reporter.notBefore == 501_000_000)
-        reporter.finished(report, begin: 0, end: 1_000_000_000)
-        #expect(reporter.notBefore == 21_000_000_000)
-    }
-
     /// Every key that a report can have is described in the schema, the schema has no other, and it knows
     /// every word.
     @Test func agreesWithItsSchema() throws {

@@ -198,6 +198,35 @@ struct MetricsTests {
             try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["darkroom.prom"])
     }
 
+    @Test func writesAtItsInterval() throws {
+        let scratch = try ScratchDirectory()
+        let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let time = ManualTime()
+        let file = MetricsFile(log: log, time: time.source) { MetricsMoment() }
+        func path(_ name: String) -> String { scratch.path + "/\(name).prom" }
+        // Whether the file was written since this was last asked.
+        func isWritten(_ name: String) -> Bool {
+            file.pacer.queue.sync {}
+            return (try? FileManager.default.removeItem(atPath: path(name))) != nil
+        }
+        file.update(MetricsFile.Target(path: path("a"), interval: 15))
+        #expect(isWritten("a"))
+        time.advance(by: 14.9)
+        #expect(!isWritten("a"))
+        time.advance(by: 0.2)
+        #expect(isWritten("a"))
+        file.update(MetricsFile.Target(path: path("a"), interval: 15))
+        #expect(!isWritten("a"))
+        // Another target is written at once, and the former one no more.
+        file.update(MetricsFile.Target(path: path("b"), interval: 1))
+        #expect(isWritten("b"))
+        time.advance(by: 20)
+        #expect(isWritten("b") && !isWritten("a"))
+        file.update(nil)
+        time.advance(by: 20)
+        #expect(!isWritten("b") && !isWritten("a"))
+    }
+
     @Test func writesAtItsStopThatItHasStopped() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/darkroom.prom"
