@@ -61,12 +61,16 @@ package struct StatusStream: Sendable {
     ) throws(StatusStreamError) {
         let path = folder.path(of: name)
         let file: Descriptor
-        let information: stat
         do throws(FileError) {
             file = try folder.open(name)
-            information = try file.information(path: path)
         } catch {
             if error.errno == .noSuchFileOrDirectory { return nil }
+            throw .file(error)
+        }
+        let information: stat
+        do throws(FileError) {
+            information = try file.information(path: path)
+        } catch {
             throw .file(error)
         }
         let ends = try Self.ends(of: file, information.length, path)
