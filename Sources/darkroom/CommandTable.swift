@@ -7,7 +7,7 @@ import ArgumentParser
 enum CommandTable {
     struct Row {
         let type: any ParsableCommand.Type
-        /// Its short options without a value, but for `-h`.
+        /// Its short options without a value, except `-h`.
         var flags = ""
         /// Its short options with a value.
         var values = ""

@@ -9,7 +9,7 @@ package enum FormatOrigin: Sendable, Equatable {
     case source(isShared: Bool)
     /// The ending of the source's name has told it.
     case ending
-    /// The ending of the source's name means this kind of picture, of which no files are written; nil if it means none.
+    /// The extension of the source's name means this kind of picture, of which no files are written; nil if it means none.
     /// The format stands for it in the name of the result, which is never made.
     case unwritten(InputFormat?)
 }

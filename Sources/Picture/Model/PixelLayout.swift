@@ -33,7 +33,7 @@ public struct PixelLayout: Sendable, Equatable {
 }
 
 extension PixelLayout {
-    /// The same layout, but for what is given.
+    /// The same layout, except what is given.
     func with(width: Int? = nil, height: Int? = nil, channels: Int? = nil) -> PixelLayout {
         PixelLayout(
             width: width ?? self.width, height: height ?? self.height,

@@ -3,7 +3,7 @@
 final class ConvertedReader: PictureReader {
     let base: any PictureReader
     let conversion: ColourConversion?
-    /// Those of the base, but for the colour.
+    /// Those of the base, except the colour.
     let facts: PictureFacts
     private let remark: String?
     private let conversionPrograms: [CodecProgram]
