@@ -7,7 +7,7 @@ package enum FormatOrigin: Sendable, Equatable {
     /// - Parameter isShared: whether a recipe says so, which knows no sources. Then a source whose format is not written
     ///   is no mistake of the manifest, and only its image fails.
     case source(isShared: Bool)
-    /// The ending of the source's name has told it.
+    /// The extension of the source's name has told it.
     case ending
     /// The extension of the source's name means this kind of picture, of which no files are written; nil if it means none.
     /// The format stands for it in the name of the result, which is never made.
