@@ -72,10 +72,10 @@ struct ArgumentCheck {
             if command?.values.contains(where: { letters.hasPrefix("\($0)=") }) == true { continue }
             let shown = FileName(argument).text
             let way =
-                switch command?.operands {
+                switch command?.operands ?? .nothing {
                 case .files: "; write ./\(shown), or put -- before it"
                 case .ids: "; put -- before it"
-                case CommandTable.Operands.none, nil: ""
+                case .nothing: ""
                 }
             throw ClientError(.usage, code: "unknown-option", "unknown option ‘\(shown)’\(way)")
         }

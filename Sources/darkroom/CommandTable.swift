@@ -11,7 +11,7 @@ enum CommandTable {
         var flags = ""
         /// Its short options with a value.
         var values = ""
-        var operands = Operands.none
+        var operands = Operands.nothing
         /// Whether it cannot work without /proc: the commands that filter reach their files by it, and those that send a
         /// signal find the process there. Others tell what they know without it.
         var needsProc = false
@@ -20,7 +20,7 @@ enum CommandTable {
     }
 
     /// What the arguments without a dash are.
-    enum Operands { case files, ids, none }
+    enum Operands { case files, ids, nothing }
 
     static let rows = [
         Row(type: SubmitCommand.self, operands: .files),

@@ -55,12 +55,13 @@ struct PlanCommand: ParsableCommand {
     }
 
     private func tell(_ image: RunForecast.Image) throws {
-        let (action, reason, words) =
-            switch image.verdict {
-            case .stands: return
-            case .made(let reason): ("make", reason.rawValue, reason.words)
-            case .standsAlone(let reason): ("keep", reason.rawValue, reason.words)
-            }
+        let (action, reason, words): (String, String, String)
+        switch image.verdict {
+        case .stands: return
+        case .made(let cause): (action, reason, words) = ("make", cause.rawValue, cause.words)
+        case .standsAlone(let cause):
+            (action, reason, words) = ("keep", cause.rawValue, cause.words)
+        }
         guard json else { return try Console.line("\(action) \(image.name.visible): \(words)") }
         try Console.json([
             "type": "image", "action": action, "name": image.name, "file": image.file,
