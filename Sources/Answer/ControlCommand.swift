@@ -2,10 +2,10 @@ import DarkroomCore
 
 /// A command of a control file: the extension of the file's name, as in `ID.hold`.
 ///
-/// This is the table of all commands. A test compares the manual pages, the schema and the journal's catalog with it. A
-/// command that sets an existing `ControlState` needs only a row here; a new state also needs `Board+Control.swift`. A
-/// command for finished batches has a file of its own, as `retry` has `Reopening.swift`
-/// and `remove` has `Removal.swift`.
+/// This is the table of all commands. A test compares the manual pages, the schema and the journal's catalog with it. A new
+/// command needs a row here, its records in `Event.swift` and `Event+Form.swift`, and for people a type in
+/// `ControlCommands.swift` and a row in `CommandTable.swift`. A new `ControlState` also needs `Board+Control.swift`. A command
+/// for finished batches has a file of its own, as `retry` has `Reopening.swift` and `remove` has `Removal.swift`.
 ///
 /// The same users may give each command: see `ControlRecord.isPermitted`.
 package enum ControlCommand: String, Codable, Sendable, CaseIterable {

@@ -29,7 +29,7 @@ package final class Daemon: @unchecked Sendable {
     private let cache: CacheStore<CacheRecord>?
     private let results: ResultStore?
     private let scheduler: Scheduler
-    private let notifier: Notifier
+    private let notifier: ServiceManagerNotifier
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
     /// The queue that writes the effects of signals into the spool.
     private let files = DispatchQueue(label: "darkroom.files", qos: .userInitiated)
@@ -62,7 +62,7 @@ package final class Daemon: @unchecked Sendable {
         initial = loaded
         let configuration = loaded.configuration
         self.log = log
-        let notifier = Notifier()
+        let notifier = ServiceManagerNotifier()
         self.notifier = notifier
         notifier.starting("opening the spool")
         do {
@@ -279,7 +279,7 @@ package final class Daemon: @unchecked Sendable {
     /// Asks the service manager for more time to stop, repeatedly while nothing is stuck: `stop.timeout` may be longer
     /// than the unit's TimeoutStopSec=, and after it the daemon may wait for the disk.
     private func askForTime() {
-        let interval = Notifier.watchdogInterval ?? Self.patience
+        let interval = ServiceManagerNotifier.watchdogInterval ?? Self.patience
         let isStuck = scheduler.still(now: Clock.nanoseconds).contains {
             $0.isStuck(interval: interval)
         }
@@ -327,7 +327,7 @@ package final class Daemon: @unchecked Sendable {
     // MARK: The watchdog
 
     private func startWatchdog() {
-        guard let interval = Notifier.watchdogInterval else { return }
+        guard let interval = ServiceManagerNotifier.watchdogInterval else { return }
         let timer = DispatchSource.makeTimerSource(queue: control)
         timer.schedule(
             deadline: .now(), repeating: interval / 3, leeway: .milliseconds(50))

@@ -47,7 +47,7 @@ struct WatchCommand: ParsableCommand {
     )
     var json = false
 
-    @OptionGroup(title: "Options for --finished") var finished: FinishedOptions
+    @OptionGroup(title: "Options for --finished") var finished: NotifyOptions
 
     func validate() throws {
         try finished.check(ids: ids, json: json)

@@ -248,7 +248,7 @@ struct DarkroomdCommand: ParsableCommand {
     /// The exit code for a daemon that could not start. The service manager's `status` shows the reason.
     private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
         let message = (error as? any CodedError)?.message ?? "\(error)"
-        Notifier().status(message.split(separator: "\n").joined(separator: "; "))
+        ServiceManagerNotifier().status(message.split(separator: "\n").joined(separator: "; "))
         return exit(DarkroomDaemon.ExitCode(of: error))
     }
 }

@@ -14,15 +14,15 @@ struct CodecEncoder: Sendable {
 
     static let webp = CodecEncoder(
         format: .webp, program: CodecFormat.webp, largestSide: 16_383,
-        memory: CodecMemory.webp)
+        memory: EncoderMemory.webp)
     static let avif = CodecEncoder(
         format: .avif, program: CodecFormat.heif, largestSide: 65_536,
-        items: [.profile, .codePoints], memory: CodecMemory.avif)
+        items: [.profile, .codePoints], memory: EncoderMemory.avif)
     static let tiff = CodecEncoder(
         format: .tiff, program: CodecFormat.tiff, items: [.profile, .density],
-        memory: { layout, _, _ in CodecMemory.tiff(layout) })
+        memory: { layout, _, _ in EncoderMemory.tiff(layout) })
     static let jpegXL = CodecEncoder(
-        format: .jpegXL, program: CodecFormat.jxl, memory: CodecMemory.jpegXL)
+        format: .jpegXL, program: CodecFormat.jxl, memory: EncoderMemory.jpegXL)
 
     /// Refuses what is known before a row is pulled: a program that is not installed, and a side that is too long.
     func check(_ layout: PixelLayout, name: String) throws(PictureError) {

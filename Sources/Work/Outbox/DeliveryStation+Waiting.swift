@@ -109,7 +109,7 @@ extension DeliveryStation {
 
     private func remove(_ job: Deliveries.Job, _ failure: Failure) {
         // If the folder is away, a copy may stay in it.
-        var opened = OpenedFolders()
+        var opened = OpenedDeliveries()
         if let output = job.output, let folder = try? opened.folder(for: job) {
             try? folder.discard(output)
         }

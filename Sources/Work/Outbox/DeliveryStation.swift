@@ -85,7 +85,7 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
         if trouble?.isWaiting == true || pending.isEmpty { return }
         var isOpen = false
         var copied: [Deliveries.Job] = []
-        var opened = OpenedFolders()
+        var opened = OpenedDeliveries()
         var jobs: [Deliveries.Job] = []
         while jobs.count < Self.mostOfPass, let job = pending.next() { jobs.append(job) }
         for var job in jobs {
@@ -134,7 +134,7 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
     ///
     /// - Returns: the images of those that are.
     private func synced(
-        _ jobs: [Deliveries.Job], _ opened: inout OpenedFolders, copies: Bool
+        _ jobs: [Deliveries.Job], _ opened: inout OpenedDeliveries, copies: Bool
     ) -> [Deliveries.Job] {
         guard shared.committer.durably else { return jobs }
         var synced: [Deliveries.Job] = []
@@ -165,7 +165,7 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
     }
 
     /// Has the promises of copies written, when the outputs and the copies are on the disk.
-    private func promise(_ copied: [Deliveries.Job], _ opened: inout OpenedFolders) {
+    private func promise(_ copied: [Deliveries.Job], _ opened: inout OpenedDeliveries) {
         let copied = synced(copied, &opened, copies: true)
         guard let first = copied.first else { return }
         let areKept =
@@ -222,7 +222,7 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
         let jobs = promised
         promised = []
         var placed: [Deliveries.Job] = []
-        var opened = OpenedFolders()
+        var opened = OpenedDeliveries()
         for var job in jobs {
             guard let output = job.output, let promise = job.job.image.promise else { continue }
             do throws(DeliveryFolder.Refusal) {

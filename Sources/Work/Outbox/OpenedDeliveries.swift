@@ -4,7 +4,7 @@ import DarkroomSpool
 
 /// The folder of deliveries during a pass. It is opened and checked once for all outputs that go there alike, also if it
 /// is refused.
-struct OpenedFolders {
+struct OpenedDeliveries {
     private typealias Opening = Result<DeliveryFolder, DeliveryFolder.Refusal>
 
     private var folders: [(delivery: Delivery, owner: UInt32?, opening: Opening)] = []

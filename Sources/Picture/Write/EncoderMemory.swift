@@ -6,7 +6,7 @@ import CDarkroomCodecWire
 /// photographs, drawings and noise of 0.1 to 12 megapixels, with noise of 20 to 1000 pixels in width and height, and with
 /// pictures of 16 pixels in width or height, on 2026-11-28; for JPEG XL also with screens and pictures of one colour. A
 /// child has `CodecCall.Bounds.spare` besides.
-enum CodecMemory {
+enum EncoderMemory {
     /// libwebp 1.2.4. It has the tokens of the whole picture from the second method on, four bytes a pixel if it is
     /// lossless, and for everything that is lossless, also alpha, a search in up to 2600 histograms: noise of 0.1
     /// megapixels needs all of them.

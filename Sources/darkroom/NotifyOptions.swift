@@ -6,7 +6,7 @@ import Foundation
 import Glibc
 
 /// The options of `watch --finished`, which tells a program or a web server of each batch that has ended.
-struct FinishedOptions: ParsableArguments {
+struct NotifyOptions: ParsableArguments {
     @Flag(
         help:
             "Do not show progress. Call a program or a web server for each batch that ends, until a signal arrives."

@@ -3,7 +3,7 @@ import DarkroomCore
 import Synchronization
 
 /// Tells the service manager what the daemon does (sd_notify). Without a service manager it does nothing.
-package final class Notifier: Sendable {
+package final class ServiceManagerNotifier: Sendable {
     private let lastStatus = Mutex("")
 
     package init() {}
