@@ -23,10 +23,13 @@ extension PictureColour {
     /// What the RGB of a picture in CMYK is. sRGB goes without saying, as for other pictures without a profile; what Exif
     /// says is about the values of CMYK.
     func stating(ofCMYK profile: OutputProfile) -> PictureColour {
-        if profile == .p3 { return stating(.p3, isGray: false) }
-        var stated = self
-        stated.implied = .sRGB
-        return stated
+        switch profile {
+        case .keep, .srgb:
+            var stated = self
+            stated.implied = .sRGB
+            return stated
+        case .p3: return stating(.p3, isGray: false)
+        }
     }
 }
 

@@ -12,14 +12,13 @@ enum CMYKTables {
     static func table(
         for profile: [UInt8]?, to target: OutputProfile, _ input: PictureDecoder.Input
     ) throws(PictureError) -> (table: [UInt16], remark: String?) {
-        let isP3 = target == .p3
-        let usual = isP3 ? CMYKModel.displayP3 : CMYKModel.sRGB
+        let usual = target.cmykTable
         guard let profile else { return (usual, nil) }
         var digest = SHA256Digest()
         digest.update(profile)
-        let key = ColourConversions.Key(digest: digest.bytes(), target: isP3 ? .p3 : .srgb)
+        let key = ColourConversions.Key(digest: digest.bytes(), target: target == .keep ? .srgb : target)
         let made = try recent.value(for: key) { () throws(PictureError) -> [UInt16]? in
-            let answer = try ProfileTables.samples(of: profile, isP3 ? .toP3 : .toSRGB, input)
+            let answer = try ProfileTables.samples(of: profile, target.direction, input)
             guard case .samples(let table) = answer, table.count == CMYKModel.count else {
                 return nil
             }

@@ -50,7 +50,7 @@ enum ColourConversions {
         from source: SourceSpace, to target: OutputProfile, isGray: Bool,
         _ input: PictureDecoder.Input
     ) throws(PictureError) -> Plan {
-        let space = target == .p3 ? RGBSpace.displayP3 : RGBSpace.sRGB
+        let space = target.space
         // Gray has the same curve in both.
         func asSRGB(_ reason: String) -> Plan {
             let isSame = isGray || space.isNearly(.sRGB)
@@ -71,8 +71,7 @@ enum ColourConversions {
             return RGBSpace.isNearly(curve, usual)
                 ? Plan() : Plan(conversion: ColourConversion(fromGray: curve, to: usual))
         case .profile(let bytes):
-            let answer = try ProfileTables.samples(
-                of: bytes, target == .p3 ? .toP3 : .toSRGB, input)
+            let answer = try ProfileTables.samples(of: bytes, target.direction, input)
             var plan = self.plan(of: answer, isGray: isGray, otherwise: asSRGB)
             plan.hasTable = true
             return plan
