@@ -2,19 +2,17 @@
 ///
 /// Most filters that need more than one row, or make more bytes than they take, consist of a feed and `OutputBands`:
 ///
-/// ```swift
-/// init(_ upstream: any Stage) throws(PictureError) {
-///     layout = upstream.layout
-///     feed = RowFeed(upstream)
-///     output = try OutputBands(layout, end: feed.finish)
-/// }
-///
-/// func nextBand() throws(PictureError) -> Band? {
-///     try output.next { (row: Int, start) throws(PictureError) in
-///         memcpy(start, try feed.rows(atMost: 1).start, layout.bytesPerRow)
+///     init(_ upstream: any Stage) throws(PictureError) {
+///         layout = upstream.layout
+///         feed = RowFeed(upstream)
+///         output = try OutputBands(layout, end: feed.finish)
 ///     }
-/// }
-/// ```
+///
+///     func nextBand() throws(PictureError) -> Band? {
+///         try output.next { (row: Int, start) throws(PictureError) in
+///             memcpy(start, try feed.rows(atMost: 1).start, layout.bytesPerRow)
+///         }
+///     }
 final class RowFeed {
     let layout: PixelLayout
     /// The rows taken so far.
