@@ -164,7 +164,7 @@ package final class Directory: Sendable {
         var names: [FileName] = []
         do throws(Errno) {
             _ = try Self.forEachEntry(of: number) { name, _ in
-                names.append(name)
+                if names.count < most { names.append(name) }
                 return names.count < most
             }
         } catch {

@@ -59,9 +59,10 @@ package enum CodecLibraries {
         return identities
     }
 
-    /// The same of the programs that decode PNG and JPEG: of this one, and of another one if that decodes them.
-    package static func identity(confining rule: ConfineRule) -> String {
-        rule == .all ? "\(own)-\(identity(ConfinedReader.program.name) ?? "")" : own
+    /// The same of the programs that decode PNG and JPEG: of this one, and of another one if that decodes them; nil if that
+    /// one does not start.
+    package static func identity(confining rule: ConfineRule) -> String? {
+        rule == .all ? identity(ConfinedReader.program.name).map { "\(own)-\($0)" } : own
     }
 
     private static let own = String(darkroom_picture_identity(), radix: 16)

@@ -153,7 +153,9 @@ extension PictureConversion {
         if layout.hasAlpha, !format.hasAlpha { metadata["alpha"] = "converted" }
         let silence = undeclared(written, of: reader).map { [$0] } ?? []
         if layout.depth > options.depth(of: layout) { metadata["depth"] = "converted" }
-        return PictureReport(
+        let libraries = CodecLibraries.known(
+            reader.programs + contexts.flatMap(\.programs), writing: format)
+        var report = PictureReport(
             // The format may lack the alpha and the depth of the rows, or gray.
             format: format, width: layout.width, height: layout.height,
             channels: format.encoder.channels(layout), depth: options.depth(of: layout),
@@ -161,9 +163,9 @@ extension PictureConversion {
             chosen: written.picture.chosen,
             warnings: reader.warnings + written.remarks + silence + written.picture.remarks
                 + contexts.flatMap(\.remarks),
-            metadata: metadata,
-            libraries: CodecLibraries.known(
-                reader.programs + contexts.flatMap(\.programs), writing: format))
+            metadata: metadata, libraries: libraries)
+        report.identities = libraries.map { CodecLibraries.knownIdentities($0.keys) }
+        return report
     }
 
     /// What to say if the values of the source are kept, and the result does not say what colours they mean.

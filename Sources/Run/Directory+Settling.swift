@@ -30,9 +30,9 @@ extension Directory {
             // The same number on two machines is harmless: the two files are of one moment, and the later one is refused.
             let new = FileName(unique: prefix)
             try runError { () throws(FileError) in
+                try write(bytes, to: new, durably: false)
+                steps?.written.pass()
                 do throws(FileError) {
-                    try write(bytes, to: new, durably: false)
-                    steps?.written.pass()
                     try publish(new, to: self, as: name, rivals: .some)
                     steps?.moved.pass()
                 } catch  where [.noSuchFileOrDirectory, .fileExists].contains(error.errno) {

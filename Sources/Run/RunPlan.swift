@@ -161,7 +161,8 @@ package struct RunPlan: Codable, Sendable, Equatable {
 
     /// Removes what processes have left that were killed before they had a plan. There is a plan, so nobody needs it.
     static func removeIncomplete(in folder: Directory) throws(FileError) {
-        try folder.removeFiles(withPrefix: newPrefix)
+        // Earlier versions had one without a number.
+        try folder.removeFiles(withPrefix: "plan.new")
     }
 
     /// Why a run with the plan `other` may not continue this one; nil if it may.

@@ -103,7 +103,10 @@ package final class CodecProgram: Sendable {
     /// - Throws: `codecMissing`, `codecCrashed`.
     func library() throws(PictureError) -> Library {
         try state.withLock { state throws(PictureError) in
-            if let library = state.library, state.process != nil { return library }
+            // One that has ended may have been replaced by another one.
+            if let library = state.library, state.process?.hear(milliseconds: 0) == true {
+                return library
+            }
             guard let path else { throw missing("read") }
             return try start(path, &state)
         }

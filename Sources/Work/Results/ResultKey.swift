@@ -23,9 +23,10 @@ struct ResultKey: Sendable {
     var program: String
 
     /// - Parameters:
-    ///   - versions: other ones, and another program, are for tests.
+    ///   - identity: of the program and its libraries (`CodecLibraries.identity(confining:)`).
+    ///   - versions: other ones are for tests.
     init(
-        owner: UInt32, source: String, settings: String, limits: PictureLimits,
+        owner: UInt32, source: String, settings: String, limits: PictureLimits, identity: String,
         versions: String = PictureVersions.presentSHA256(of: nil)
     ) {
         self.owner = owner
@@ -33,7 +34,7 @@ struct ResultKey: Sendable {
         self.settings = settings
         self.versions = versions
         self.limits = limits
-        program = "\(Self.file)-\(CodecLibraries.identity(confining: limits.confine))"
+        program = "\(Self.file)-\(identity)"
     }
 
     var cacheKey: CacheKey {

@@ -19,7 +19,7 @@ package struct ResultRecord: CachedRecord {
     let libraries: [String: String]?
     /// What tells these programs and their libraries from others of the same versions. Which took part is known only
     /// afterwards, so this is compared, and not a part of the key.
-    var identities: [String: String]?
+    let identities: [String: String]?
 
     init(_ report: PictureReport) {
         format = report.format.rawValue
@@ -33,7 +33,7 @@ package struct ResultRecord: CachedRecord {
         warnings = report.warnings
         metadata = report.metadata
         libraries = report.libraries
-        identities = report.libraries.map { CodecLibraries.knownIdentities($0.keys) }
+        identities = report.identities
     }
 
     /// Whether the codec programs that took part are those of now. This starts them.

@@ -48,7 +48,11 @@ package final class ResultStore: Sendable {
         self.files = files
     }
 
-    package func start() { files.start() }
+    package func start() {
+        // A library without a build ID is told by its file, which may be replaced later.
+        _ = CodecLibraries.identity(confining: .others)
+        files.start()
+    }
     package func stop() { files.stop() }
     package func setLimit(_ limit: Int) { files.setLimit(limit) }
 

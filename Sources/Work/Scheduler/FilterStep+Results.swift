@@ -34,10 +34,12 @@ extension FilterStep {
     /// - Returns: nil if the image has no place in the store.
     func key(of files: FilterFiles, _ digest: FilterInput.Digest?) -> CacheKey? {
         let job = files.job
-        guard let digest, let owner = job.owner, files.mayBeKept else { return nil }
+        guard let digest, let owner = job.owner, files.mayBeKept,
+            let identity = CodecLibraries.identity(confining: job.steps.limits.confine)
+        else { return nil }
         var key = ResultKey(
             owner: owner, source: digest.sha256, settings: job.settingsSHA256(),
-            limits: job.steps.limits)
+            limits: job.steps.limits, identity: identity)
         for (name, other) in job.overlays.sorted(by: { $0.key < $1.key }) {
             // Who opens it learns why it cannot be read.
             guard let sha256 = try? open(other).sha256(path: other.file) else { return nil }

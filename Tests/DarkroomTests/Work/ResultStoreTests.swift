@@ -164,7 +164,7 @@ struct ResultStoreTests {
 
     /// The codec programs that took part, and their libraries, must be those that they were.
     @Test func anotherLibraryMakesThePicture() throws {
-        let (store, files) = try fixture.open()
+        let (store, _) = try fixture.open()
         let body = ResultFixture.body(1)
         let present = ["webp": try #require(CodecLibraries.present("webp"))]
         let identity = try #require(CodecLibraries.identity("webp"))
@@ -176,17 +176,12 @@ struct ResultStoreTests {
         let folder = try Directory(path: fixture.scratch.path)
         for (libraries, identities, isTaken) in kinds {
             try folder.write(body, to: "output", replacing: true, durably: false)
-            var record = ResultRecord(ResultFixture.report(body, libraries))
-            let known = libraries == present ? ["webp": identity] : libraries.map { _ in [:] }
-            #expect(record.identities == known)
-            record.identities = identities
-            #expect(
-                files.store(
-                    ResultFixture.key(1), record, body: try folder.open("output"), length: 1000,
-                    crc: 0))
-            let report = try fixture.take(1, from: store)?.report
-            #expect((report != nil) == isTaken, "\(String(describing: identities))")
-            #expect(report?.libraries == (isTaken ? libraries : nil))
+            var report = ResultFixture.report(body, libraries)
+            report.identities = identities
+            store.keep(ResultFixture.key(1), report, try folder.open("output"))
+            let taken = try fixture.take(1, from: store)?.report
+            #expect((taken != nil) == isTaken, "\(String(describing: identities))")
+            #expect(taken?.libraries == (isTaken ? libraries : nil))
         }
     }
 
