@@ -1,6 +1,5 @@
 import CDarkroomShims
 import DarkroomCore
-import DarkroomSpool
 import Glibc
 import SystemPackage
 

@@ -127,7 +127,7 @@ package struct ConfigurationCheck {
         var information = stat()
         // If this user may not examine the path and the daemon is to run as this user, FolderAccess reports it.
         guard stat(existing.string, &information) == 0 else { return nil }
-        guard information.st_mode & S_IFMT == S_IFDIR else {
+        guard information.isFolder else {
             return "\(existing) is not a folder"
         }
         guard let folder = try? Directory(path: existing.string),

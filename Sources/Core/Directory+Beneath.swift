@@ -14,7 +14,7 @@ extension Directory {
         } catch {
             throw FileError(.open, shown, error)
         }
-        guard try file.information(path: shown).st_mode & S_IFMT == S_IFREG else {
+        guard try file.information(path: shown).isRegularFile else {
             throw FileError(.read, shown, .notSupported, detail: "(it is not a regular file)")
         }
         return file

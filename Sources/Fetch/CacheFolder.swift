@@ -174,7 +174,7 @@ package final class CacheFolder: Sendable {
             for file in try folder.names() {
                 guard let key = CacheKey(folder: name, file: file),
                     let information = try folder.information(of: file),
-                    information.st_mode & S_IFMT == S_IFREG
+                    information.isRegularFile
                 else { continue }
                 var used = information.st_mtim.tv_sec
                 if used > now {

@@ -107,7 +107,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
     ) throws(FileError) -> CacheEntry<Record>? {
         let path = folder.path(of: key)
         let information = try file.information(path: path)
-        guard information.st_mode & S_IFMT == S_IFREG else {
+        guard information.isRegularFile else {
             discard(key, because: CacheDamage.kind.words)
             return nil
         }

@@ -31,7 +31,7 @@ extension LocalSources {
         guard stat(whole, &information) == 0 else {
             return errno == ENOENT && Self.lacksOnlyTheFile(whole) ? .gone : .unknown
         }
-        return information.st_mode & S_IFMT == S_IFREG ? .file(information) : .unknown
+        return information.isRegularFile ? .file(information) : .unknown
     }
 
     /// Whether the folder of a file that is gone is on another device than the file was: then its file system is probably
@@ -58,7 +58,7 @@ extension LocalSources {
 
     private static func isFolder(_ path: String) -> Bool {
         var information = stat()
-        return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
+        return stat(path, &information) == 0 && information.isFolder
     }
 
     /// Reads a source: its SHA-256 in hexadecimal, and what it was before; nil if it cannot be read or is being changed.

@@ -151,7 +151,7 @@ package struct LocalSources: Sendable, Equatable {
             let cause = Errno(rawValue: errno)
             throw FetchError(.sourceUnreadable, "\(shown): its type cannot be determined: \(cause)")
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard status.isRegularFile else {
             let kind = Self.words(ofKind: status.st_mode & S_IFMT)
             throw FetchError(.notAFile, "\(shown): \(kind), not a file")
         }

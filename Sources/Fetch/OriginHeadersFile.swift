@@ -52,7 +52,7 @@ package struct OriginHeadersFile {
             throw TextProblem("cannot be read: \(error)")
         }
         var status = stat()
-        guard fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard fstat(descriptor.number, &status) == 0, status.isRegularFile else {
             throw TextProblem("is not a file")
         }
         guard status.length <= Self.maximumBytes else {

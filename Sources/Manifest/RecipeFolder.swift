@@ -89,7 +89,7 @@ package enum RecipeFolder {
     private static func text(of path: String) throws -> String {
         // A fifo does not wait for a writer.
         let file = try Descriptor(opening: path, O_RDONLY | O_NONBLOCK)
-        guard try file.information(path: path).st_mode & S_IFMT == S_IFREG else {
+        guard try file.information(path: path).isRegularFile else {
             throw Unusable(description: "is not a regular file")
         }
         let bytes = try file.readAll(upTo: maximumBytes, path: path)

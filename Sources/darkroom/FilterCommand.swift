@@ -110,7 +110,7 @@ struct FilterCommand: ParsableCommand {
     /// Whether it is a device, a pipe or a socket, which no file may replace.
     private static func isSpecial(_ path: String) -> Bool {
         var information = stat()
-        return stat(path, &information) == 0 && information.st_mode & S_IFMT != S_IFREG
+        return stat(path, &information) == 0 && !information.isRegularFile
     }
 
     /// Writes the complete picture into a device or a pipe, as into standard output.

@@ -9,7 +9,7 @@ enum PicturePath {
         // For a pipe that no process has open at its other end, the system would wait.
         let file = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, name: path, .readFailed)
         var found = stat()
-        guard fstat(file.number, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+        guard fstat(file.number, &found) == 0, found.isRegularFile else {
             throw PictureError(.readFailed, "\(path): opening the file: it is not a regular file")
         }
         return file

@@ -180,8 +180,3 @@ extension FileName {
         return FileName(bytes: bytes.prefix(Int(NAME_MAX) - ending.count) + ending)
     }
 }
-
-extension stat {
-    package var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
-    package var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
-}
