@@ -97,9 +97,8 @@ package struct PictureSource: Sendable, Equatable {
     static func absolute(_ path: String, in folder: String) -> String {
         let whole = path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
         if isNormal(whole.utf8) { return whole }
-        let parts = whole.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-            .filter { $0 != "." }
-        let joined = "/" + parts.joined(separator: "/")
+        let parts = whole.pathParts
+        let joined = "/" + parts.map(\.string).joined(separator: "/")
         return parts.contains("..") ? joined.realPath ?? joined : joined
     }
 
@@ -138,17 +137,13 @@ package struct PictureSource: Sendable, Equatable {
         }
     }
 
-    /// The characters of a path that a URL has as they are.
-    private static let plain = CharacterSet(
-        charactersIn:
-            "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-
     /// The path in a manifest. A source cannot have control characters, and `*` is a pattern, so such a path becomes a
     /// `file:` URL.
     private static func written(_ path: String) -> String {
         guard path.unicodeScalars.contains(where: { $0.isControl || $0 == "*" }) else {
             return path
         }
-        return "file://" + (path.addingPercentEncoding(withAllowedCharacters: plain) ?? path)
+        return "file://"
+            + PercentEncoding.encoded(path.utf8) { $0.isLetterOrDigit || "/-._~".utf8.contains($0) }
     }
 }
