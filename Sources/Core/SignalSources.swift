@@ -50,7 +50,7 @@ package final class SignalSources {
 }
 
 extension sigset_t {
-    init(_ signals: [CInt]) {
+    package init(_ signals: [CInt]) {
         self.init()
         sigemptyset(&self)
         for signal in signals { sigaddset(&self, signal) }

@@ -43,10 +43,8 @@ enum Interruption {
         source.withLock { source in
             guard source == nil else { return }
             // A signal that arrives before the source is there waits for it.
-            var blocked = sigset_t()
+            var blocked = sigset_t([SIGINT])
             var before = sigset_t()
-            sigemptyset(&blocked)
-            sigaddset(&blocked, SIGINT)
             pthread_sigmask(SIG_BLOCK, &blocked, &before)
             defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
             let new = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())

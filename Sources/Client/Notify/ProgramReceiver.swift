@@ -76,8 +76,7 @@ package struct ProgramReceiver: Sendable {
         defer { posix_spawnattr_destroy(&attributes) }
         // Handled and ignored signals are those of this command. A group of its own, so that a signal for the command
         // does not reach the program, and so that the program can be ended with its children.
-        var signals = sigset_t()
-        sigemptyset(&signals)
+        var signals = sigset_t([])
         posix_spawnattr_setsigmask(&attributes, &signals)
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)

@@ -24,9 +24,7 @@ package enum StopSignals {
         }
         handle(SIGWINCH) { _ in isResized.store(true, ordering: .relaxed) }
         // A mask is inherited, and a program with many threads may have started this one on a thread that blocks them.
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in signals { sigaddset(&set, signal) }
+        var set = sigset_t(signals)
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
