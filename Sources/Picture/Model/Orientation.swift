@@ -23,21 +23,12 @@ package enum Orientation: Int, Sendable, CaseIterable {
     /// Whether width and height are exchanged.
     package var isTransposed: Bool { rawValue >= 5 }
 
-    /// Where a stored pixel is in the upright picture.
-    ///
-    /// - Parameter width: of the stored picture, as `height`.
-    func upright(_ x: Int, _ y: Int, ofWidth width: Int, height: Int) -> (x: Int, y: Int) {
-        let (right, bottom) = (width - 1 - x, height - 1 - y)
-        return switch self {
-        case .topLeft: (x, y)
-        case .topRight: (right, y)
-        case .bottomRight: (right, bottom)
-        case .bottomLeft: (x, bottom)
-        case .leftTop: (y, x)
-        case .rightTop: (bottom, x)
-        case .rightBottom: (bottom, right)
-        case .leftBottom: (y, right)
-        }
+    /// Whether the first stored pixel is on the right of the upright picture.
+    var beginsAtRight: Bool { [.topRight, .bottomRight, .rightTop, .rightBottom].contains(self) }
+
+    /// Whether the first stored pixel is at the bottom of the upright picture.
+    var beginsAtBottom: Bool {
+        [.bottomRight, .bottomLeft, .rightBottom, .leftBottom].contains(self)
     }
 }
 

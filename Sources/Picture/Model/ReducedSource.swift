@@ -14,9 +14,8 @@ package struct ReducedSource: Sendable, Equatable {
     ///   - orientation: how the rows are turned before the resize.
     init(width: Int, height: Int, divisor: Int, orientation: Orientation) {
         let (width, height) = orientation.isTransposed ? (height, width) : (width, height)
-        let corner = orientation.upright(1, 1, ofWidth: 2, height: 2)
-        across = PictureSide(width, divisor: divisor, beginsWithRest: corner.x == 0)
-        down = PictureSide(height, divisor: divisor, beginsWithRest: corner.y == 0)
+        across = PictureSide(width, divisor: divisor, beginsWithRest: orientation.beginsAtRight)
+        down = PictureSide(height, divisor: divisor, beginsWithRest: orientation.beginsAtBottom)
     }
 
     /// The same filters, the first of which is a resize that knows the picture; all as they are if it was not reduced.
