@@ -14,14 +14,13 @@ typedef struct {
 } search;
 
 /* FNV-1a (RFC 9923). */
-static uint64_t hash(uint64_t value, const void *bytes, size_t count)
+static uint64_t hash(const void *bytes, size_t count)
 {
     const uint8_t *next = bytes;
+    uint64_t value = UINT64_C(0xcbf29ce484222325);
     for (size_t index = 0; index < count; index++) value = (value ^ next[index]) * UINT64_C(0x100000001b3);
     return value;
 }
-
-static const uint64_t start = UINT64_C(0xcbf29ce484222325);
 
 static size_t rounded_up(size_t value, size_t unit)
 {
@@ -39,7 +38,7 @@ static bool add_notes(const uint8_t *notes, size_t bytes, size_t alignment, uint
         if (content + note.n_descsz > bytes) return false;
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU
             && memcmp(notes + name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
-            *value = hash(start, notes + content, note.n_descsz);
+            *value = hash(notes + content, note.n_descsz);
             return true;
         }
         at = rounded_up(content + note.n_descsz, unit);
@@ -50,9 +49,9 @@ static bool add_notes(const uint8_t *notes, size_t bytes, size_t alignment, uint
 static uint64_t of_file(const char *path)
 {
     struct stat file;
-    if (stat(path, &file) != 0) return hash(start, path, strlen(path));
+    if (stat(path, &file) != 0) return hash(path, strlen(path));
     const int64_t facts[] = {file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec};
-    return hash(start, facts, sizeof facts);
+    return hash(facts, sizeof facts);
 }
 
 static bool counts(const char *path, const char *const *names)

@@ -47,15 +47,13 @@ package enum CodecLibraries {
     /// Tells the files of a program and of its libraries from others of the same version, by starting it; nil if it is not
     /// installed or does not start.
     package static func identity(_ name: String) -> String? {
-        (try? program(name)?.library()).map { String($0.identity, radix: 16) }
+        try? program(name)?.library().identity
     }
 
     /// The same of programs that have run. This starts nothing.
     package static func knownIdentities(_ names: some Sequence<String>) -> [String: String] {
         var identities: [String: String] = [:]
-        for name in names {
-            identities[name] = program(name)?.knownLibrary.map { String($0.identity, radix: 16) }
-        }
+        for name in names { identities[name] = program(name)?.knownLibrary?.identity }
         return identities
     }
 

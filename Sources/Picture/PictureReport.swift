@@ -23,7 +23,8 @@ public struct PictureReport: Sendable, Equatable {
     public internal(set) var metadata: [String: String]
     /// The libraries of the codec programs that have taken part (`CodecLibraries`); nil for none.
     package internal(set) var libraries: [String: String]?
-    /// What tells these programs and their libraries from others of the same versions; nil if it was not asked for.
+    /// What tells these programs and their libraries from others of the same versions; nil for none, and in a report that
+    /// was kept.
     package internal(set) var identities: [String: String]?
 
     /// A report that was kept.

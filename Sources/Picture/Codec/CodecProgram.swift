@@ -51,7 +51,7 @@ package final class CodecProgram: Sendable {
         /// The name and the version: `libwebp 1.2.4`.
         let version: String
         /// Tells the program and its libraries from others of the same version (`darkroom_loaded_identity`).
-        let identity: UInt64
+        let identity: String
     }
 
     private struct State {
@@ -248,7 +248,8 @@ package final class CodecProgram: Sendable {
         }
         FaultPoint.codecReady.pass()
         state.process = Process(control: control)
-        let library = Library(version: message.words, identity: message.number)
+        let library = Library(
+            version: message.words, identity: String(message.number, radix: 16))
         state.library = library
         return library
     }
