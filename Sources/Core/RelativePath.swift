@@ -28,10 +28,6 @@ package struct RelativePath: Hashable, Sendable {
     /// For people; see ``FileName/text``.
     package var text: String { FileName(bytes: bytes).text }
 
-    package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        FileName(bytes: bytes).withCString(body)
-    }
-
     // MARK: In a line of text
 
     /// The path as a word of ASCII: all other bytes, and the percent sign, as `%` and two digits.

@@ -15,12 +15,9 @@ import SystemPackage
 package struct TrustedPath {
     let users: [uid_t]
     let groups: [gid_t]
+}
 
-    init(users: [uid_t], groups: [gid_t]) {
-        self.users = users
-        self.groups = groups
-    }
-
+extension TrustedPath {
     /// - Parameters:
     ///   - folder: the attributes of the open folder.
     ///   - user: the user of the daemon.

@@ -235,7 +235,7 @@ package struct PeakMemory {
         }
         bytes += Self.reader(source)
         let other = try scaled(source.layout, for: overlay)
-        let isGray = other.channels <= 2 && input.channels <= 2
+        let isGray = other.isGray && input.isGray
         layout.channels = (isGray ? 1 : 3) + (input.hasAlpha ? 1 : 0)
         let (columns, rows) = overlay.covered(by: other, of: input)
         let isKnown = mostPixels == nil

@@ -123,8 +123,9 @@ const uint8_t (*darkroom_png_reader_palette(
 /* Has the rows be the indices of this palette, of 8 bits each, instead of colours. There must be one. */
 void darkroom_png_reader_keep_indices(darkroom_png_reader *reader);
 
-/* After darkroom_png_reader_keep_indices, before the first row: has the compressed data be kept as they are read, so that the same indices can be
- * written without compressing them again. Returns whether they are; not if they were compressed with little effort. */
+/* After darkroom_png_reader_keep_indices, before the first row: has the compressed data be kept as they are read, so that
+ * the same indices can be written without compressing them again. Returns whether they are; not if they were compressed
+ * with little effort. */
 bool darkroom_png_reader_keep_data(darkroom_png_reader *reader);
 
 /* Moves the next `count` bytes of the kept data to `bytes`, or none if so many have not been read yet; after the last row,

@@ -193,9 +193,8 @@ extension HotFolderStation {
     /// the time of another machine, so the file is observed instead.
     private func isQuiet(_ information: stat) -> Bool {
         guard watch != nil else { return false }
-        let changed = Double(information.st_ctim.tv_sec) + Double(information.st_ctim.tv_nsec) / 1e9
         let written = FileIdentity(information).age(at: Clock.steady)
-        return min(Clock.steady - changed, written) >= settings.settle
+        return min(Clock.steady - information.statusChanged, written) >= settings.settle
     }
 
     /// Whether a name is that of a picture which may be taken.

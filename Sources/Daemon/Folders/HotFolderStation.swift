@@ -16,7 +16,7 @@ import SystemPackage
 /// | polling  | inotify does not work there; it is listed at each look  | the folder is lost                       |
 /// | missing  | it cannot be opened; nothing is concluded from that     | a look finds it                          |
 /// | refused  | it contains the spool or is part of it, or others could | a look finds no problem                  |
-/// |          | put another folder in its place (`TrustedPath`)           |                                          |
+/// |          | put another folder in its place (`TrustedPath`)         |                                          |
 /// | failed   | the ledger or the records cannot be read                | a look can read them                     |
 ///
 /// Between two looks the folder is not open, so that it can be unmounted. `ArrivingFiles` has the states of a picture,

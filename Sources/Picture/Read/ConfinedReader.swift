@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// `ConfinedPNGCalls` and `ConfinedJPEGCalls` add the calls of their formats.
 class ConfinedReader: @unchecked Sendable {
-    // What follows is used only with the lock held.
+    /// Held for a call, and whenever `state` or `failure` is used.
     private let lock = Mutex(())
     private let call: CodecCall
     private let name: String

@@ -22,9 +22,7 @@ package struct HotStations {
     package static func shortName(_ path: String) -> String {
         let last = path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
         let plain = last.prefix(40).map { byte -> UInt8 in
-            let isPlain =
-                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-                || byte == UInt8(ascii: "-")
+            let isPlain = byte.isLetterOrDigit || byte == UInt8(ascii: "-")
             return isPlain ? byte : UInt8(ascii: "_")
         }
         return plain.isEmpty ? "root" : String(decoding: plain, as: UTF8.self)
