@@ -210,6 +210,8 @@ struct NthCall {
             "openat \(spool.path)/inbox/.", "openat \(spool.path)/inbox.json.new",
             // So is the report on the batches. What it said before shows only whether the machine crashed.
             "openat \(spool.path)/queue.json",
+            // Without hot folders, whether an earlier daemon had any. It is taken that it had.
+            "fstatat \(spool.path)/folders.json",
             // Its error may concern any file. After it, each file is synced by itself.
             "syncfs \(spool.path)/active",
             // Whether anything comes behind the end of a picture.

@@ -140,8 +140,8 @@ final class HotFolders: @unchecked Sendable {
 
     private func report() -> PacedWrite {
         let folders = stations.withLock(\.present).compactMap(\.lastReport)
-        // A daemon without hot folders has no report, unless an earlier one had.
-        if folders.isEmpty, last == nil, (try? spool.root.exists(FoldersReport.fileName)) != true {
+        // A daemon without hot folders has no report, unless an earlier one had. Nobody reads a needless one.
+        if folders.isEmpty, last == nil, (try? spool.root.exists(FoldersReport.fileName)) == false {
             return .done
         }
         guard last?.folders != folders else { return .done }

@@ -64,6 +64,11 @@ package final class CodecProgram: Sendable {
 
     private let state = Mutex(State())
 
+    /// How often a program or a library of it was another one than before, since this process began. What was made with
+    /// one count is not used with another one.
+    static var replacements: Int { replaced.load(ordering: .acquiring) }
+    private static let replaced = Atomic(0)
+
     package init(_ name: String) { self.name = name }
 
     /// The program's file: beside this program, as after a build, or where the packages put it; nil if it is not
@@ -250,6 +255,9 @@ package final class CodecProgram: Sendable {
         state.process = Process(control: control)
         let library = Library(
             version: message.words, identity: String(message.number, radix: 16))
+        if let former = state.library, former.identity != library.identity {
+            Self.replaced.add(1, ordering: .releasing)
+        }
         state.library = library
         return library
     }

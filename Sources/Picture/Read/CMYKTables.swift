@@ -17,7 +17,7 @@ enum CMYKTables {
         var digest = SHA256Digest()
         digest.update(profile)
         let key = ColourConversions.Key(
-            digest: digest.bytes(), target: target == .keep ? .srgb : target)
+            digest.bytes(), target: target == .keep ? .srgb : target)
         let made = try recent.value(for: key) { () throws(PictureError) -> [UInt16]? in
             let answer = try ProfileTables.samples(of: profile, target.direction, input)
             guard case .samples(let table) = answer, table.count == CMYKModel.count else {

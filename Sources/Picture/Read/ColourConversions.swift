@@ -18,17 +18,24 @@ enum ColourConversions {
         var programs: [CodecProgram] { hasTable ? [ProfileTables.program] : [] }
     }
 
+    /// What decides on a way. Tables of a library that was replaced are not found.
     struct Key: Equatable {
-        let digest: [UInt8]
-        let target: OutputProfile
+        /// Of what pictures say of their colours.
+        let digests: [[UInt8]]
+        /// nil for the space of another picture.
+        let target: OutputProfile?
+        private let replacements = CodecProgram.replacements
+
+        init(_ digests: [UInt8]..., target: OutputProfile? = nil) {
+            (self.digests, self.target) = (digests, target)
+        }
     }
 
     /// Each has at most 216 KB.
     private static let recent = RecentValues<Key, Result<Plan, PictureError>>(most: 16)
 
     /// By the digests of what the overlay and the picture beneath say. Each has at most 432 KB.
-    private static let recentOverlays = RecentValues<[[UInt8]], Result<[Plan], PictureError>>(
-        most: 8)
+    private static let recentOverlays = RecentValues<Key, Result<[Plan], PictureError>>(most: 8)
 
     // MARK: To the space of the result
 
@@ -37,7 +44,7 @@ enum ColourConversions {
         for reader: any PictureReader, to target: OutputProfile, _ input: PictureDecoder.Input
     ) throws(PictureError) -> Plan {
         let stated = StatedColour(reader)
-        let key = Key(digest: stated.digest, target: target)
+        let key = Key(stated.digest, target: target)
         return try recent.value(for: key) { () throws(PictureError) in
             let (space, remark) = stated.space
             var plan = try prepare(from: space, to: target, isGray: stated.isGray, input)
@@ -110,7 +117,7 @@ enum ColourConversions {
         for reader: any PictureReader, on beneath: StatedColour, _ input: PictureDecoder.Input
     ) throws(PictureError) -> [Plan] {
         let stated = StatedColour(reader)
-        let key = [stated.digest, beneath.digest]
+        let key = Key(stated.digest, beneath.digest)
         return try recentOverlays.value(for: key) { () throws(PictureError) in
             try overlayPlans(for: reader, stated, on: beneath, input)
         }

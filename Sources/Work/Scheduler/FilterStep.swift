@@ -101,7 +101,8 @@ struct FilterStep {
                     })
             }
             let digest = digest(of: input, for: files)
-            let keys = files.map { key(of: $0, digest) }
+            var replacements = CodecLibraries.replacements
+            var keys = files.map { key(of: $0, digest) }
             let source = source(digest, input.identity)
             var pictures: [Developed?] = zip(files, keys).map { files, key -> Developed? in
                 guard let report = stored(files, key) else { return nil }
@@ -109,12 +110,18 @@ struct FilterStep {
             }
             let missing = pictures.indices.filter { pictures[$0] == nil }
             if !missing.isEmpty {
+                if replacements != CodecLibraries.replacements {
+                    // The store was asked, which has shown that a library is another one.
+                    replacements = CodecLibraries.replacements
+                    keys = files.map { key(of: $0, digest) }
+                }
                 do {
                     switch try make(missing.map { files[$0] }, input, digest, admit, checkpoint) {
                     case .needs(let bytes): return .needs(bytes: bytes)
                     case .made(let (made, isSame)):
+                        let isOfKey = isSame && replacements == CodecLibraries.replacements
                         for (index, picture) in zip(missing, made) {
-                            pictures[index] = (picture, isSame ? keys[index] : nil)
+                            pictures[index] = (picture, isOfKey ? keys[index] : nil)
                         }
                     }
                 } catch {
