@@ -12,7 +12,7 @@ package struct SampleFormats: Sendable {
 
     /// Makes the pictures in a folder. Programs that this starts end with this process, or after a minute.
     init(in folder: Directory) throws(SelfTestError) {
-        let formats = InstalledFormat.all()
+        let formats = FormatSupport.all()
         for format in [OutputFormat.webp, .tiff, .avif, .jpegXL] {
             let name = FileName("small.\(format.rawValue)")
             do throws(PictureError) {

@@ -23,13 +23,13 @@ struct FormatsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let formats = InstalledFormat.all()
+        let formats = FormatSupport.all()
         guard json else { return try Console.lines(Self.lines(formats, on: color.output)) }
         try Console.lines(formats.map { JSONText.line($0.json) })
         try Console.conclude(.success, json: ["formats": formats.count])
     }
 
-    private static func lines(_ formats: [InstalledFormat], on terminal: Terminal) -> [String] {
+    private static func lines(_ formats: [FormatSupport], on terminal: Terminal) -> [String] {
         var table = TextTable([
             .init("FORMAT"), .init("READ"), .init("WRITTEN"), .init("NAMES", dispensability: 1),
             .init("LIBRARY", minimum: 12, wraps: true),
@@ -45,7 +45,7 @@ struct FormatsCommand: ParsableCommand {
     }
 }
 
-extension InstalledFormat {
+extension FormatSupport {
     /// The library, or what to do without it.
     fileprivate var libraryText: String {
         switch library {

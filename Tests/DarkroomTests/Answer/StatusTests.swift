@@ -147,7 +147,7 @@ struct StatusTests {
             darkroom: "0", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5")
         #expect([old].joined(by: [.present, old]) == [old, .present])
         // Each codec's library has a name and a version, which are known once it has run.
-        _ = InstalledFormat.all()
+        _ = FormatSupport.all()
         let all = PictureVersions.present(writing: Set(OutputFormat.allCases))
         #expect(all.codecs?.keys.sorted() == ["libheif", "libjxl", "libtiff", "libwebp"])
         for (name, version) in all.codecs ?? [:] {

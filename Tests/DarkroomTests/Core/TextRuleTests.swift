@@ -111,7 +111,7 @@ struct TextRuleTests {
         #expect(
             named == [
                 "Fetch/TransferSettings.swift", "Answer/PictureVersions.swift",
-                "Picture/InstalledFormat.swift",
+                "Picture/FormatSupport.swift",
                 "Answer/Status+Text.swift",
             ])
     }

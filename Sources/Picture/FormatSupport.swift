@@ -1,7 +1,7 @@
 import CDarkroomShims
 
 /// What this machine does with the pictures of a format.
-package struct InstalledFormat: Sendable {
+package struct FormatSupport: Sendable {
     /// `WebP`.
     package let name: String
     /// The name for programs: `webp`.
@@ -18,7 +18,7 @@ package struct InstalledFormat: Sendable {
 
     /// All formats that this version knows, from the tables of decoders and encoders. This starts the codec programs,
     /// which end with this process.
-    package static func all() -> [InstalledFormat] { PictureDecoder.all.map(InstalledFormat.init) }
+    package static func all() -> [FormatSupport] { PictureDecoder.all.map(FormatSupport.init) }
 
     private init(_ decoder: PictureDecoder) {
         name = decoder.name
