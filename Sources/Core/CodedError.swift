@@ -10,13 +10,13 @@ package protocol CodedError: Error, Sendable, CustomStringConvertible {
     /// Whether a retry may succeed although the user changes nothing.
     var isTransient: Bool { get }
     /// What the failure says about the machine; nil if the work itself is the cause.
-    var fault: StorageFault? { get }
+    var storageFailure: StorageFailure? { get }
 }
 
 extension CodedError {
     package var description: String { "\(message) [\(code)]" }
 
-    package var fault: StorageFault? { nil }
+    package var storageFailure: StorageFailure? { nil }
 }
 
 /// A failure as it is written to a status file and an item journal, without the type of the original error.
@@ -25,15 +25,16 @@ package struct Failure: CodedError, Equatable, Codable {
     package var message: String
     package var isTransient: Bool
     /// Not written to files: work with such a failure is repeated and not recorded.
-    package var fault: StorageFault?
+    package var storageFailure: StorageFailure?
 
     package init(
-        code: String, message: String, isTransient: Bool = false, fault: StorageFault? = nil
+        code: String, message: String, isTransient: Bool = false,
+        storageFailure: StorageFailure? = nil
     ) {
         self.code = code
         self.message = message
         self.isTransient = isTransient
-        self.fault = fault
+        self.storageFailure = storageFailure
     }
 
     /// The codes of failures that have no error type of their own.
@@ -59,7 +60,7 @@ package struct Failure: CodedError, Equatable, Codable {
     package init(_ error: some CodedError) {
         self.init(
             code: error.code, message: error.message, isTransient: error.isTransient,
-            fault: error.fault)
+            storageFailure: error.storageFailure)
     }
 
     /// The failure for an error. An unknown kind of error keeps its text.

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// If there are too few, chance decides what fails first: the source of a signal, so that the daemon ignores it, or the
 /// opening of the spool. If the daemon has enough for one piece of work of each kind, it waits when it lacks more
-/// (`StorageFault.scarce`).
+/// (`StorageFailure.scarce`).
 package struct DescriptorLimit: CodedError, Equatable {
     /// An idle daemon has about 30 open files: signals, queues, the spool and the cache. A transfer, a filter, a
     /// manifest and the committer together need about 15.

@@ -16,8 +16,8 @@ package struct FileError: CodedError, Equatable {
         case link
         case list
         case lock
-        /// Every use of a folder of the spool that is not in its place any more. It is a fault of the storage, and not of
-        /// the work: a restart makes the folder again.
+        /// Every use of a folder of the spool that is not in its place any more. It is a failure of the storage, and not
+        /// of the work: a restart makes the folder again.
         case lost = "use it: it was removed or renamed while darkroomd runs"
         case makeReadable = "make readable"
         case open
@@ -98,13 +98,14 @@ package struct FileError: CodedError, Equatable {
     /// Problems of the machine are transient. Problems of the file itself are not, unless another process uses the
     /// file.
     package var isTransient: Bool {
-        fault == .full || fault == .scarce || errno == .resourceTemporarilyUnavailable
+        storageFailure == .full || storageFailure == .scarce
+            || errno == .resourceTemporarilyUnavailable
     }
 
     /// A failed sync is lasting, whatever its cause: the kernel may have dropped the data that it could not write, and
     /// the next sync would succeed.
-    package var fault: StorageFault? {
-        [.sync, .lost].contains(step) ? .lasting : errno.storageFault
+    package var storageFailure: StorageFailure? {
+        [.sync, .lost].contains(step) ? .lasting : errno.storageFailure
     }
 
     package static let diskFull = Code.diskFull.rawValue

@@ -41,29 +41,29 @@ extension FetchError {
         let (kind, cause) = kindAndCause(result, transfer: transfer, handle: handle)
         return FetchError(
             kind, "\(transfer.place): " + (cause ?? handle.words(result)),
-            fault: fault(result, kind, of: transfer))
+            storageFailure: storageFailure(result, kind, of: transfer))
     }
 
     /// Whether the machine is the cause and not the network. libcurl does not report that it had no file descriptor for
     /// resolving a name or for reading certificates, so this code checks whether there is one.
-    private static func fault(
+    private static func storageFailure(
         _ result: CURLcode, _ kind: Code, of transfer: Transfer
-    ) -> StorageFault? {
+    ) -> StorageFailure? {
         if result == CURLE_OUT_OF_MEMORY, kind == .transferFailed { return .scarce }
         switch kind {
-        case .connectFailed, .timeout: return transfer.socketFault
-        case .resolveFailed, .tlsFailed, .transferFailed: return descriptorFault()
+        case .connectFailed, .timeout: return transfer.socketFailure
+        case .resolveFailed, .tlsFailed, .transferFailed: return descriptorFailure()
         default: return nil
         }
     }
 
     /// Why this process cannot open another file; nil if it can.
-    private static func descriptorFault() -> StorageFault? {
+    private static func descriptorFailure() -> StorageFailure? {
         do throws(Errno) {
             _ = Descriptor(owning: try retryingInterrupts { open("/", O_RDONLY | O_CLOEXEC) })
             return nil
         } catch {
-            return error.storageFault
+            return error.storageFailure
         }
     }
 

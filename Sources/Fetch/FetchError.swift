@@ -60,7 +60,7 @@ package struct FetchError: CodedError, Equatable {
     package var kind: Code
     package var message: String
     package var isTransient: Bool
-    package var fault: StorageFault?
+    package var storageFailure: StorageFailure?
     /// The pause that the server asks for, in seconds: Retry-After with a status of 408, 413, 429 or 503.
     package var retryAfter: Double?
     /// The origin that asks for the pause, `https://host:port`, if it differs from the requested one because of a
@@ -73,14 +73,17 @@ package struct FetchError: CodedError, Equatable {
 
     package var code: String { kind.rawValue }
 
-    /// If `isTransient` is not given, the code decides; a fault that passes is transient too.
+    /// If `isTransient` is not given, the code decides; a failure of the machine that passes is transient too.
     package init(
-        _ kind: Code, _ message: String, isTransient: Bool? = nil, fault: StorageFault? = nil
+        _ kind: Code, _ message: String, isTransient: Bool? = nil,
+        storageFailure: StorageFailure? = nil
     ) {
         self.kind = kind
         self.message = message
-        self.isTransient = isTransient ?? (kind.isTransient || fault == .full || fault == .scarce)
-        self.fault = fault
+        self.isTransient =
+            isTransient
+            ?? (kind.isTransient || storageFailure == .full || storageFailure == .scarce)
+        self.storageFailure = storageFailure
     }
 }
 

@@ -225,7 +225,7 @@ extension FetchError {
         }
         let words = place.map { "cannot be opened in \($0)" } ?? "cannot be opened"
         return FetchError(
-            .sourceUnreadable, "\(shown): \(words): \(error)", fault: error.storageFault)
+            .sourceUnreadable, "\(shown): \(words): \(error)", storageFailure: error.storageFailure)
     }
 }
 

@@ -44,7 +44,7 @@ final class Transfer {
     /// Why a callback ended the transfer; libcurl only knows that one did.
     private(set) var failure: FetchError?
     /// Why this machine had no socket for a connection. libcurl reports this as a server that does not answer.
-    private(set) var socketFault: StorageFault?
+    private(set) var socketFailure: StorageFailure?
     /// The rule that refused an address, if no other address was connected to.
     private(set) var refusal: FetchRules.Refusal?
     private var hasOpenedSocket = false
@@ -115,7 +115,7 @@ final class Transfer {
         }
         guard timeLeft > .zero else { throw timeout }
         (reader, plan, wireBytes, pageBytes) = (HeadReader(), nil, 0, 0)
-        (refusal, hasOpenedSocket, socketFault, decoder) = (nil, false, nil, nil)
+        (refusal, hasOpenedSocket, socketFailure, decoder) = (nil, false, nil, nil)
         return true
     }
 
@@ -293,7 +293,7 @@ final class Transfer {
         let number = address.open()
         if number < 0 {
             let error = Errno(rawValue: errno)
-            socketFault = error == .noBufferSpace ? .scarce : error.storageFault
+            socketFailure = error == .noBufferSpace ? .scarce : error.storageFailure
         }
         return number
     }
@@ -371,7 +371,7 @@ final class Transfer {
         FetchError(
             .writeFailed,
             "\(request.url): the download cannot be written to \(request.output.name): \(error)",
-            fault: error.storageFault)
+            storageFailure: error.storageFailure)
     }
 }
 

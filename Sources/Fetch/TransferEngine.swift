@@ -31,7 +31,7 @@ package final class TransferEngine: Sendable {
         do throws(Errno) {
             wakeup = try Wakeup()
         } catch {
-            throw Self.noEngine("\(error)", error.storageFault)
+            throw Self.noEngine("\(error)", error.storageFailure)
         }
         // Created here, so that an error is thrown at once. Later only the engine's thread uses it.
         let loop = Unmanaged.passRetained(
@@ -41,7 +41,7 @@ package final class TransferEngine: Sendable {
         guard result == 0 else {
             loop.release()
             throw Self.noEngine(
-                String(cString: strerror(result)), Errno(rawValue: result).storageFault)
+                String(cString: strerror(result)), Errno(rawValue: result).storageFailure)
         }
         self.thread = Mutex(thread)
     }
@@ -98,8 +98,8 @@ package final class TransferEngine: Sendable {
     /// Makes the thread loop once more, even if it has nothing to do.
     package func nudge() { wakeup.wake() }
 
-    static func noEngine(_ cause: String, _ fault: StorageFault?) -> FetchError {
-        FetchError(.transferFailed, "downloads cannot begin: \(cause)", fault: fault)
+    static func noEngine(_ cause: String, _ failure: StorageFailure?) -> FetchError {
+        FetchError(.transferFailed, "downloads cannot begin: \(cause)", storageFailure: failure)
     }
 
     /// libcurl's global state. It is set up once and never cleaned up, because other engines and requests may use it.
@@ -114,7 +114,7 @@ extension FetchError {
     }
 
     static func noMemory(_ place: some CustomStringConvertible) -> FetchError {
-        FetchError(.transferFailed, "\(place): out of memory", fault: .scarce)
+        FetchError(.transferFailed, "\(place): out of memory", storageFailure: .scarce)
     }
 }
 

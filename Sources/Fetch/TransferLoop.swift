@@ -23,7 +23,7 @@ final class TransferLoop {
         do throws(Errno) {
             poll = try EventPoll(wakeup: wakeup)
         } catch {
-            throw TransferEngine.noEngine("\(error)", error.storageFault)
+            throw TransferEngine.noEngine("\(error)", error.storageFailure)
         }
         guard let multi = MultiHandle(number: 0, poll: poll) else {
             throw TransferEngine.noEngine("there is not enough memory", .scarce)
@@ -215,6 +215,6 @@ final class TransferLoop {
         let words = String(cString: curl_multi_strerror(code))
         return FetchError(
             .transferFailed, "\(transfer.place): \(words)",
-            fault: code == CURLM_OUT_OF_MEMORY ? .scarce : nil)
+            storageFailure: code == CURLM_OUT_OF_MEMORY ? .scarce : nil)
     }
 }

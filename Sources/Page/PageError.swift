@@ -63,7 +63,7 @@ package enum PageError: CodedError, Equatable {
         }
     }
 
-    package var fault: StorageFault? {
-        if case .file(let error) = self { error.fault } else { nil }
+    package var storageFailure: StorageFailure? {
+        if case .file(let error) = self { error.storageFailure } else { nil }
     }
 }

@@ -65,7 +65,7 @@ package struct PictureSteps {
             do throws(PictureError) {
                 return try header(of: name)
             } catch {
-                if error.fault != nil { trouble = error }
+                if error.storageFailure != nil { trouble = error }
                 return nil
             }
         }

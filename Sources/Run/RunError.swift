@@ -158,10 +158,11 @@ package enum RunError: CodedError, Equatable {
         }
     }
 
-    package var fault: StorageFault? {
+    package var storageFailure: StorageFailure? {
         switch self {
-        case .cannotCreate(let error), .notPermitted(let error), .file(let error): error.fault
-        case .failure(let failure): failure.fault
+        case .cannotCreate(let error), .notPermitted(let error), .file(let error):
+            error.storageFailure
+        case .failure(let failure): failure.storageFailure
         default: nil
         }
     }

@@ -177,7 +177,7 @@ private final class LayerFile {
                 })
         } catch {
             throw PictureError(
-                .readFailed, "\(name): opening it: \(error)", fault: error.storageFault)
+                .readFailed, "\(name): opening it: \(error)", storageFailure: error.storageFailure)
         }
     }
 }

@@ -262,7 +262,7 @@ struct MountCheck {
             let name = FileName("\(text)-12345.json")
             do {
                 try names.write([1], to: name, durably: false)
-            } catch  where error.errno.storageFault != nil {
+            } catch  where error.errno.storageFailure != nil {
                 // The error is not about the name.
                 throw error
             } catch {

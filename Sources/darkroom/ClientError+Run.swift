@@ -73,7 +73,7 @@ extension ClientError {
             }
         case .file, .failure:
             exit = .ioError
-            if error.fault == .full { remedy = "Free space first." }
+            if error.storageFailure == .full { remedy = "Free space first." }
         }
         self.init(exit, code: error.code, message, remedy: remedy)
     }

@@ -236,7 +236,7 @@ struct FilterCommand: ParsableCommand {
         }
         // A result that cannot be written is not the picture's fault: it may be larger than ulimit -f allows.
         let isOfPicture =
-            failure.fault == nil && failure.code != PictureError.Code.writeFailed.rawValue
+            failure.storageFailure == nil && failure.code != PictureError.Code.writeFailed.rawValue
         throw ClientError(
             isOfPicture ? .completedWithErrors : .ioError, code: failure.code,
             "\(failure.message) [\(failure.code)]")

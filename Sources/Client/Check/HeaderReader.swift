@@ -53,7 +53,8 @@ final class HeaderReader: Sendable {
         do throws(Errno) {
             return Descriptor(owning: try retryingInterrupts { darkroom_memory_file() })
         } catch {
-            throw FetchError(.writeFailed, "no file in memory: \(error)", fault: error.storageFault)
+            throw FetchError(
+                .writeFailed, "no file in memory: \(error)", storageFailure: error.storageFailure)
         }
     }
 

@@ -291,7 +291,7 @@ extension HotFolderStation {
         do {
             try batch.submit(
                 from: station, to: spool.openInbox(), durably: settings.isDurable)
-        } catch  where error.fault != nil {
+        } catch  where error.storageFailure != nil {
             scheduler.storage.writeRefused(error, batch: batch.name)
         } catch {
             log.storageFailed(error, batch: batch.name)

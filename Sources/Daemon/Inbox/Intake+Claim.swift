@@ -92,7 +92,7 @@ extension Intake {
             refuse(name, reason)
             // No event tells what happens in a folder.
             if case .folder = reason { recheckLater() }
-        case .unreadable(let error) where error.fault != nil:
+        case .unreadable(let error) where error.storageFailure != nil:
             scheduler.storage.writeRefused(error)
         case .unreadable(let error):
             refuse(name, .unreadable(error))

@@ -27,7 +27,7 @@ extension Intake: WaitingCommands {
                 guard let file = ControlFile(name) else { continue }
                 controlFiles.add(file, owner: look(at: name)?.st_uid)
             }
-        } catch  where error.fault != nil {
+        } catch  where error.storageFailure != nil {
             scheduler.storage.writeRefused(error)
         } catch {
             log.storageFailed(error)
@@ -278,8 +278,8 @@ extension Intake: WaitingCommands {
             // In a folder with the sticky bit only its owner may remove it. It must not take effect again.
             controlFiles.keep(request)
             refuse(name, .hasActed(error))
-            guard error.fault != nil else { return }
-            // The cause is the disk, and the fault may end.
+            guard error.storageFailure != nil else { return }
+            // The cause is the disk, whose failure may end.
             scheduler.storage.writeRefused(error)
             refusals.unconsumed.append(request)
         }

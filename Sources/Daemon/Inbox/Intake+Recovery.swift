@@ -58,7 +58,7 @@ extension Intake {
             }
         } catch  where error.errno == .canceled {
             // The daemon stops. The next start recovers it.
-        } catch  where error.fault != nil {
+        } catch  where error.storageFailure != nil {
             scheduler.storage.writeRefused(error, batch: id)
             refusals.unrecovered.append(id)
         } catch {

@@ -39,7 +39,7 @@ extension Intake {
             }
             found.sort { $0.1.isOlder(than: $1.1, $0.0.bytes, $1.0.bytes) }
             for (name, _, owner) in found { arrived(name, isWhole: false, owner: owner) }
-        } catch  where error.fault != nil {
+        } catch  where error.storageFailure != nil {
             scheduler.storage.writeRefused(error)
         } catch {
             log.storageFailed(error)

@@ -121,7 +121,7 @@ final class CodecCall {
     static func noFile(_ name: String, _ step: String, _ cause: Errno) -> PictureError {
         PictureError(
             .outOfMemory, "\(name): \(step): \(cause)", isTransient: true,
-            fault: cause.storageFault)
+            storageFailure: cause.storageFailure)
     }
 
     // MARK: The conversation
@@ -248,7 +248,7 @@ final class CodecCall {
         PictureError(
             .codecCrashed,
             "\(name): \(step): talking with the program darkroom-codec-\(program.name): \(cause)",
-            isTransient: true, fault: cause.storageFault)
+            isTransient: true, storageFailure: cause.storageFailure)
     }
 
     private func silent(_ step: String) -> PictureError {

@@ -333,7 +333,7 @@ package final class CodecProgram: Sendable {
         PictureError(
             .codecCrashed, "the program darkroom-codec-\(name): \(step): \(cause)",
             isTransient: true,
-            fault: cause.storageFault)
+            storageFailure: cause.storageFailure)
     }
 
     /// The error if it is not installed.

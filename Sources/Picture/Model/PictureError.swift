@@ -92,7 +92,7 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
     /// Whether the same call may succeed later without a change: for example, the disk was full or there was not enough
     /// memory.
     public package(set) var isTransient: Bool
-    package var fault: StorageFault?
+    package var storageFailure: StorageFailure?
 
     /// The raw value of `kind`: `png-truncated`.
     public var code: String { kind.rawValue }
@@ -101,22 +101,23 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
     public var description: String { "\(message) [\(code)]" }
 
     package init(
-        _ kind: Code, _ message: String, isTransient: Bool = false, fault: StorageFault? = nil
+        _ kind: Code, _ message: String, isTransient: Bool = false,
+        storageFailure: StorageFailure? = nil
     ) {
         self.kind = kind
         self.message = message
         self.isTransient = isTransient
-        self.fault = fault
+        self.storageFailure = storageFailure
     }
 
     /// The failure of a system call on a file.
     ///
     /// - Parameter place: the file's name and the step.
     init(_ kind: Code, _ place: String, _ cause: Errno) {
-        let fault = cause.storageFault
+        let failure = cause.storageFailure
         self.init(
-            kind, "\(place): \(cause)", isTransient: fault == .full || fault == .scarce,
-            fault: fault)
+            kind, "\(place): \(cause)", isTransient: failure == .full || failure == .scarce,
+            storageFailure: failure)
     }
 
     /// The failure of a write, which is nearly always one of the system.

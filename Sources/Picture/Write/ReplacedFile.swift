@@ -91,7 +91,8 @@ struct ReplacedFile: ~Copyable {
 
     private static func error(_ error: FileError) -> PictureError {
         PictureError(
-            .writeFailed, error.message, isTransient: error.isTransient, fault: error.fault)
+            .writeFailed, error.message, isTransient: error.isTransient,
+            storageFailure: error.storageFailure)
     }
 
     private static func link(_ number: CInt, as path: String) -> Bool {

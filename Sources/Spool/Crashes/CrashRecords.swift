@@ -211,7 +211,7 @@ package final class CrashRecords: Sendable {
     ) throws(FileError) {
         do {
             try write(bytes, slot, file, path)
-        } catch  where error.errno.storageFault == .full {
+        } catch  where error.errno.storageFailure == .full {
             // The existing mark stays.
         }
     }

@@ -36,7 +36,7 @@ extension BatchFolders {
                     durably: durably, mayGoOn)
             } catch {
                 // What concerns one picture does not keep the others out of the answer.
-                if error.errno == .canceled || error.fault != nil { throw error }
+                if error.errno == .canceled || error.storageFailure != nil { throw error }
                 failure = failure ?? error
             }
         }

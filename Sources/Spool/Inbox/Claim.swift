@@ -289,7 +289,7 @@ extension FileError {
     /// problem of the file in the inbox, where a sticky bit may prevent others from moving it. A single manifest that
     /// cannot be read does not mean a disk error.
     fileprivate var isOfTheMachine: Bool {
-        fault != nil || (errno == .ioError && step != .read)
+        storageFailure != nil || (errno == .ioError && step != .read)
     }
 }
 

@@ -52,7 +52,7 @@ extension Spool {
             if durably { try answer.sync() }
             FaultPoint.originalsSynced.pass()
             return .kept
-        } catch  where error.fault == nil {
+        } catch  where error.storageFailure == nil {
             return .refused(error)
         }
     }
@@ -80,7 +80,7 @@ extension BatchFolders {
         do {
             let folder = try Directory(BatchFile.originals, in: outbox())
             return (folder, try folder.information().st_uid)
-        } catch  where error.fault == nil {
+        } catch  where error.storageFailure == nil {
             return nil
         }
     }

@@ -29,7 +29,7 @@ package enum SpoolLock {
         do {
             try lock.truncate(to: 0, path: path)
             try lock.write(Array(text.utf8), path: path)
-        } catch  where error.fault == .full {
+        } catch  where error.storageFailure == .full {
             // The lock is valid without its content. A full disk must not prevent the start: the daemon waits for
             // space.
         } catch {

@@ -169,7 +169,7 @@ extension Directory {
 
 extension FileError {
     /// Whether the owner of the file has changed or locked it.
-    fileprivate var isOfItsSubmitter: Bool { fault == nil && errno != .ioError }
+    fileprivate var isOfItsSubmitter: Bool { storageFailure == nil && errno != .ioError }
 }
 
 extension FileName {

@@ -40,7 +40,7 @@ package struct ActiveFolder {
         let files: [FileName]
         do {
             files = try Directory(FileName(id), in: spool.active).names()
-        } catch  where error.fault == nil {
+        } catch  where error.storageFailure == nil {
             // A problem of one folder must not prevent the start.
             return foreign.append((FileName(id), "it cannot be used: \(error.message)"))
         }
@@ -64,7 +64,7 @@ package struct ActiveFolder {
     private static func holdsSubmitted(_ id: String, _ spool: Spool) throws(FileError) -> Bool {
         do {
             return try SubmittedFile(in: BatchFolders(spool: spool, id: id).active()) != nil
-        } catch  where error.fault == nil {
+        } catch  where error.storageFailure == nil {
             return false
         }
     }
@@ -73,7 +73,7 @@ package struct ActiveFolder {
         let folders = BatchFolders(spool: spool, id: id)
         do {
             return try Status(frameIn: folders.outbox()).map { !$0.state.isFinal } ?? false
-        } catch  where error.fault == nil {
+        } catch  where error.storageFailure == nil {
             return false
         }
     }

@@ -96,11 +96,11 @@ package struct Recovery: Sendable {
             try reading.copy(to: active, format, durably: durably)
             claimed = try self.claimed(submitted, folders, format, reading)
             claimed.uid = manifest.uid
-        } catch  where error.fault == nil && error.errno != .canceled {
+        } catch  where error.storageFailure == nil && error.errno != .canceled {
             // Its owner does not let the daemon read it any more, by its mode, a lease or an exchange.
             do {
                 return try putBack(submitted, folders)
-            } catch  where error.fault == nil {
+            } catch  where error.storageFailure == nil {
                 // A copy of it may be incomplete.
                 if let format = try self.format(in: active) {
                     try active.remove(BatchFile.manifest(format))
@@ -307,7 +307,7 @@ package struct Recovery: Sendable {
             let copy = try examination.accepting(status, found).read(
                 accepted: file, format, bytes: status.manifest.bytes, in: folder)
             return copy.sha256 == status.manifest.sha256 ? copy : nil
-        } catch  where error.fault == nil && error.errno != .canceled {
+        } catch  where error.storageFailure == nil && error.errno != .canceled {
             return nil
         }
     }

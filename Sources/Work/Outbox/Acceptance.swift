@@ -215,7 +215,7 @@ package struct Acceptance {
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Another process has removed it.
             return true
-        } catch  where error.fault == nil && manifest.reading.bytes == nil {
+        } catch  where error.storageFailure == nil && manifest.reading.bytes == nil {
             // It cannot be moved into `tmp`. It stays in `active` until a start that can move it.
             log.storageFailed(error, batch: manifest.id)
             return true

@@ -127,7 +127,7 @@ extension Committer {
             guard items[index].awaitsSync else { continue }
             do throws(FileError) {
                 try folders.sync(items[index].files)
-            } catch  where error.step == .sync && error.errno.storageFault == .full {
+            } catch  where error.step == .sync && error.errno.storageFailure == .full {
                 // Unlike a journal's lines, an output can be written again from its beginning.
                 storage.writeRefused(FileError(.write, error.path, error.errno))
                 items[index].unrecorded(.again)
@@ -135,7 +135,7 @@ extension Committer {
             } catch  where error.step == .sync {
                 storage.writeRefused(error, batch: items[index].folders.id)
                 items[index].status.fail(error)
-            } catch  where error.fault != nil {
+            } catch  where error.storageFailure != nil {
                 throw error
             } catch {
                 items[index].status.fail(error)
@@ -179,7 +179,7 @@ extension Committer {
                 }
                 FaultPoint.publishOutputMoved.pass()
                 done.append(item)
-            } catch  where error.fault != nil || error.errno == .ioError {
+            } catch  where error.storageFailure != nil || error.errno == .ioError {
                 storage.writeRefused(error, batch: folders.id)
                 rest.append(item)
             } catch {

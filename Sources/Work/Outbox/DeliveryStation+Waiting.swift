@@ -134,7 +134,7 @@ extension DeliveryFolder.Refusal {
     /// Whether no other attempt can help.
     fileprivate var endsImage: Bool {
         switch self {
-        case .source(let error): error.fault == nil
+        case .source(let error): error.storageFailure == nil
         case .output(let error): PlaceFolder.concernsOneName(error)
         case .folder: false
         }

@@ -196,7 +196,7 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
         do throws(FileError) {
             if shared.committer.durably { try job.syncFiles() }
             job.isKept = true
-        } catch  where error.fault == .scarce {
+        } catch  where error.storageFailure == .scarce {
             return Failure(error)
         } catch {
             job.hasEnded = true

@@ -144,7 +144,7 @@ final class StatusKeeper: Sendable {
             // The batch's folder was removed. Its images fail because of this, and its last status reports it.
             return .done
         }
-        guard error.fault != nil else {
+        guard error.storageFailure != nil else {
             log.storageFailed(error, batch: folders.id)
             storage.singleWriteRefused(error)
             return .refused

@@ -195,7 +195,7 @@ final class FilterFiles {
         do {
             try taken.sync(path: path)
             file = consume taken
-        } catch  where error.errno.storageFault == .full {
+        } catch  where error.errno.storageFailure == .full {
             // Unlike a journal's lines, it can be written again from its beginning.
             throw FileError(.write, path, error.errno)
         }

@@ -193,7 +193,7 @@ struct FilterStep {
             let failure = Failure(erasing: error)
             throw PictureError(
                 .readFailed, "\(other.file): opening it: \(failure.message)",
-                isTransient: failure.isTransient, fault: failure.fault)
+                isTransient: failure.isTransient, storageFailure: failure.storageFailure)
         }
     }
 

@@ -94,7 +94,7 @@ extension Scheduler {
         } catch  where error.errno == .canceled {
             // The daemon stops while a manifest is read. The control file stays, and takes effect after the next start.
             return .undecided
-        } catch  where error.fault != nil {
+        } catch  where error.storageFailure != nil {
             storage.writeRefused(error, batch: id)
             return .refused
         } catch {

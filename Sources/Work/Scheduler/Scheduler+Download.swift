@@ -60,7 +60,8 @@ extension Scheduler {
         } catch {
             return .failed(
                 FetchError(
-                    .writeFailed, error.message, isTransient: error.isTransient, fault: error.fault)
+                    .writeFailed, error.message, isTransient: error.isTransient,
+                    storageFailure: error.storageFailure)
             )
         }
     }
@@ -92,7 +93,7 @@ extension Scheduler {
         case .failed(let error):
             if error.kind == .cancelled, !job.cancellation.isSet { return endedAgain(ticket) }
             let failure = Failure(error)
-            if error.fault == nil, let seconds = error.retryAfter {
+            if error.storageFailure == nil, let seconds = error.retryAfter {
                 pauseHost(
                     of: error.asker.map { ByteString($0) } ?? job.source.text, for: seconds,
                     because: failure, batch: job.id)
@@ -155,13 +156,13 @@ extension Scheduler {
         _ ticket: Admission.Ticket, _ failure: Failure, _ job: BegunJob<DownloadJob>,
         retryAfter: Double? = nil, partial: PartialBody? = nil, identity: String? = nil
     ) {
-        guard failure.fault != nil else {
+        guard failure.storageFailure != nil else {
             return ended(
                 ticket,
                 .failed(failure, retryAfter: retryAfter, partial: partial, identity: identity))
         }
         refused(ticket.work, failure, batch: job.id)
-        if failure.fault == .full { removeScratch(job.slot, job.folders) }
+        if failure.storageFailure == .full { removeScratch(job.slot, job.folders) }
         endedAgain(ticket)
     }
 

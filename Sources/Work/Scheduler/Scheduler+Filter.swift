@@ -105,14 +105,14 @@ extension Scheduler {
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
             return { $0.filterDeferred(key, image) }
         }
-        if case .failure(let failure) = result, failure.fault != nil {
+        if case .failure(let failure) = result, failure.storageFailure != nil {
             refused(ticket.work, failure, batch: job.id)
             if job.cancellation.isSet {
                 return {
                     $0.filterEnded(key, image, result: .failure(.cancelled), share: share)
                 }
             }
-            if failure.fault == .full { giveBackSource(of: image, key, job.folders) }
+            if failure.storageFailure == .full { giveBackSource(of: image, key, job.folders) }
             return { $0.filterDeferred(key, image) }
         }
         log.metrics.ended(.filtering, since: begin)

@@ -28,7 +28,7 @@ extension Scheduler {
         } catch  where error.errno == .canceled {
             // The daemon stops. The next start reads the batch.
             return storage.probeInconclusive()
-        } catch  where error.fault != nil {
+        } catch  where error.storageFailure != nil {
             storage.writeRefused(error, batch: folders.id)
             return waitForStorage(key, folders)
         } catch {

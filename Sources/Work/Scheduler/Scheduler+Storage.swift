@@ -18,7 +18,7 @@ extension Scheduler {
             let folder = spool.active.path(of: FileName(batch))
             failure.message = "\(folder): \(failure.message)"
         }
-        if failure.fault == .full { failure.code = FileError.diskFull }
+        if failure.storageFailure == .full { failure.code = FileError.diskFull }
         storage.writeRefused(failure, batch: batch)
     }
 

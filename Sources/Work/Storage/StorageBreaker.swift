@@ -66,7 +66,7 @@ struct StorageBreaker {
 
     /// A write was refused. `time` is the present time as text, `now` in nanoseconds.
     mutating func writeRefused(_ failure: Failure, now: UInt64, time: String) -> Notice? {
-        if failure.fault == .lasting, phase != .failed {
+        if failure.storageFailure == .lasting, phase != .failed {
             trouble = Trouble(failure: failure, since: trouble?.since ?? time)
             phase = .failed
             saidAt = now

@@ -46,7 +46,7 @@ package final class StorageGuard: Sendable {
     }
 
     /// The wait before a write is repeated if the reason of its failure concerns one file or batch only, in seconds. An
-    /// example is a folder in the outbox that does not permit writing. Such a failure has no `StorageFault` and is not
+    /// example is a folder in the outbox that does not permit writing. Such a failure has no `StorageFailure` and is not
     /// reported to the guard: the rest of the spool works, nothing else waits, and no event reports the end of the
     /// reason. So the write is repeated at this interval.
     package static let singleFileRetry = 5.0
@@ -103,14 +103,18 @@ package final class StorageGuard: Sendable {
     /// A write into the spool was refused.
     package func writeRefused(_ failure: Failure, batch: String? = nil) {
         // Too many open files or too little memory pass when other work ends.
-        if failure.fault == .full || failure.fault == .lasting { onObstacle?(failure) }
+        if failure.storageFailure == .full || failure.storageFailure == .lasting {
+            onObstacle?(failure)
+        }
         change(batch) { $0.writeRefused(failure, now: time.now, time: Clock.timestamp) }
     }
 
     /// One of the spool's own files was refused: whatever the cause, the spool is not in order.
     package func writeRefused(_ error: FileError, batch: String? = nil) {
         var failure = Failure(error)
-        if failure.fault == nil { failure.fault = error.errno == .ioError ? .lasting : .scarce }
+        if failure.storageFailure == nil {
+            failure.storageFailure = error.errno == .ioError ? .lasting : .scarce
+        }
         writeRefused(failure, batch: batch)
     }
 

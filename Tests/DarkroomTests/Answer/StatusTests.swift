@@ -194,9 +194,9 @@ struct StatusTests {
         }
         look(at: Self.full, "full")
         #expect(present.contains("ImageStatus.rareDownload") && present.contains("Status.waiting"))
-        // An image is made from another one or has a source, so each member is in one of the images. The fault is not
-        // written.
-        #expect(missing.subtracting(present) == ["Failure.fault"])
+        // An image is made from another one or has a source, so each member is in one of the images. The failure of the
+        // storage is not written.
+        #expect(missing.subtracting(present) == ["Failure.storageFailure"])
     }
 
     /// The text is that of Foundation's encoder, whatever is missing or empty.

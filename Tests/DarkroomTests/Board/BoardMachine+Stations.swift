@@ -287,10 +287,11 @@ extension BoardMachine {
         if before.0 != after.0 || before.1 != after.1 { tells += 1 }
     }
 
-    func writeRefused(_ fault: StorageFault = .full) {
+    func writeRefused(_ storageFailure: StorageFailure = .full) {
         see("refused")
         let failure = Failure(
-            code: FileError.diskFull, message: "no space", isTransient: true, fault: fault)
+            code: FileError.diskFull, message: "no space", isTransient: true,
+            storageFailure: storageFailure)
         change { _ = $0.writeRefused(failure, now: now, time: "") }
     }
 

@@ -153,7 +153,7 @@ import Testing
     func names(reply: ScriptedOrigin.Reply, code: FetchError.Code) async throws {
         let error = try await Self.error(reply)
         #expect(error?.kind == code)
-        #expect(error?.fault == nil)
+        #expect(error?.storageFailure == nil)
         // None of it is this machine's disk's doing.
         #expect(error?.message.contains("writ") != true, "\(error?.message ?? "")")
         #expect(error?.isTransient == (code == .httpStatus ? false : code.isTransient))

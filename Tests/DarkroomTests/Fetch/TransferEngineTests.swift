@@ -218,7 +218,8 @@ import Testing
         let error = await fixture.client.run(TransferRequest(url: url, output: output)).failure
         let message =
             "\(url): the download cannot be written to /dev/full: No space left on device"
-        #expect(error == FetchError(.writeFailed, message, isTransient: true, fault: .full))
+        #expect(
+            error == FetchError(.writeFailed, message, isTransient: true, storageFailure: .full))
     }
 
     @Test func createsNoFileTwice() throws {

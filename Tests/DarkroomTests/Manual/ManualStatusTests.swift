@@ -139,7 +139,7 @@ struct ManualStatusTests {
             FileError(.open, "/x", .noMemory), FileError(.write, "/x", .readOnlyFileSystem),
             FileError(.sync, "/x", .ioError),
         ] {
-            #expect(wait.fault != nil)
+            #expect(wait.storageFailure != nil)
             #expect(text.contains(wait.code))
         }
         for code in Status.Waiting.Code.allCases { #expect(text.contains(code.rawValue)) }

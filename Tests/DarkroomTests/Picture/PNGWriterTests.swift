@@ -52,7 +52,7 @@ struct PNGWriterTests {
         let picture = Self.noise(width: 10, height: 10, channels: 3, depth: 8)
         let error = PictureError(
             .writeFailed, "x: writing the file: No space left on device", isTransient: true,
-            fault: .full)
+            storageFailure: .full)
         #expect(throws: error) {
             try format.encoder.write(
                 PictureEncoder.Input(

@@ -368,7 +368,7 @@ struct PictureVariantsTests {
                 let expected = try Self.alone(Self.noise, wishes)
                 for index in 0..<3 where index != number { #expect(made[index] == expected[index]) }
                 #expect(made[number].error?.code == "write-failed")
-                #expect(made[number].error?.fault == .full)
+                #expect(made[number].error?.storageFailure == .full)
             }
         }
     }

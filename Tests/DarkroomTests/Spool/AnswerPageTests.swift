@@ -97,7 +97,7 @@ final class AnswerPageTests: SpoolSuite {
         try spool.root.removeTree("outbox")
         try spool.root.makeDirectory("outbox")
         let error = #expect(throws: FileError.self) { try folders.restoredOutputs() }
-        #expect(error?.code == "folder-lost" && error?.fault == .lasting)
+        #expect(error?.code == "folder-lost" && error?.storageFailure == .lasting)
         #expect(
             error?.message
                 == "\(scratch.path)/outbox: cannot use it: it was removed or renamed while darkroomd runs: No such file or directory"

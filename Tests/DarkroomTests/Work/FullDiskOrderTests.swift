@@ -61,7 +61,7 @@ struct FullDiskOrderTests {
             #expect(try spool.outboxFolder("x").read("manifest.json") == text)
             #expect(try status().state == (isAcceptable ? .pending : .rejected))
         } catch let error as FileError {
-            #expect(error.fault == .full)
+            #expect(error.storageFailure == .full)
             #expect(try !spool.outbox.exists("x"))
             #expect(kilobytes < 40)
         }
@@ -91,7 +91,7 @@ struct FullDiskOrderTests {
             #expect(try status().undated == last)
             #expect(try !spool.active.exists("x"))
         } catch let error as FileError {
-            #expect(error.fault == .full)
+            #expect(error.storageFailure == .full)
             #expect(try status().undated == pending)
             #expect(try spool.active.exists("x"))
             #expect(kilobytes < 40)
@@ -108,7 +108,7 @@ struct FullDiskOrderTests {
         do {
             guard case .unfinished = try recovery.recover("x") else { throw Unexpected() }
         } catch let error as FileError {
-            #expect(error.fault == .full)
+            #expect(error.storageFailure == .full)
             #expect(try !spool.outbox.exists("x"))
             #expect(try Directory("x", in: spool.active).read("manifest.json") == text)
             disk.empty()

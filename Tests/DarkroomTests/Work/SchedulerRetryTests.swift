@@ -179,7 +179,7 @@ struct SchedulerRetryTests {
         #expect(try fixture.activeFiles("a").contains("source-0"))
         if isFull {
             fixture.storage.writeRefused(
-                Failure(code: "disk-full", message: "no space", fault: .full))
+                Failure(code: "disk-full", message: "no space", storageFailure: .full))
             try await fixture.wait(for: "its removal") {
                 try !fixture.activeFiles("a").contains("source-0")
             }

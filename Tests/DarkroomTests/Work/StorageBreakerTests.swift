@@ -7,8 +7,8 @@ import Testing
 /// The table in `StorageBreaker`, row by row.
 struct StorageBreakerTests {
     static let second: UInt64 = 1_000_000_000
-    static let full = Failure(code: "disk-full", message: "f: cannot write", fault: .full)
-    static let lost = Failure(code: "io-error", message: "f: cannot sync", fault: .lasting)
+    static let full = Failure(code: "disk-full", message: "f: cannot write", storageFailure: .full)
+    static let lost = Failure(code: "io-error", message: "f: cannot sync", storageFailure: .lasting)
 
     var condition = StorageBreaker()
 
@@ -153,24 +153,24 @@ struct StorageBreakerTests {
     }
 
     /// What a refused write says of the machine.
-    @Test func tellsTheMachinesFaultsFromAFiles() {
-        func fault(_ step: FileError.Step, _ errno: Errno) -> StorageFault? {
-            FileError(step, "f", errno).fault
+    @Test func tellsTheMachinesFailuresFromAFiles() {
+        func failure(_ step: FileError.Step, _ errno: Errno) -> StorageFailure? {
+            FileError(step, "f", errno).storageFailure
         }
-        #expect(fault(.write, .noSpace) == .full)
-        #expect(fault(.write, .diskQuotaExceeded) == .full)
-        #expect(fault(.open, .tooManyOpenFiles) == .scarce)
-        #expect(fault(.open, .tooManyOpenFilesInSystem) == .scarce)
-        #expect(fault(.open, .noMemory) == .scarce)
-        #expect(fault(.create, .readOnlyFileSystem) == .lasting)
+        #expect(failure(.write, .noSpace) == .full)
+        #expect(failure(.write, .diskQuotaExceeded) == .full)
+        #expect(failure(.open, .tooManyOpenFiles) == .scarce)
+        #expect(failure(.open, .tooManyOpenFilesInSystem) == .scarce)
+        #expect(failure(.open, .noMemory) == .scarce)
+        #expect(failure(.create, .readOnlyFileSystem) == .lasting)
         // After a failed sync no other tells the truth, whatever its cause.
-        #expect(fault(.sync, .ioError) == .lasting)
-        #expect(fault(.sync, .noSpace) == .lasting)
+        #expect(failure(.sync, .ioError) == .lasting)
+        #expect(failure(.sync, .noSpace) == .lasting)
         for errno: Errno in [
             .ioError, .permissionDenied, .fileTooLarge, .fileNameTooLong, .noSuchFileOrDirectory,
             .resourceTemporarilyUnavailable,
         ] {
-            #expect(fault(.write, errno) == nil)
+            #expect(failure(.write, errno) == nil)
         }
     }
 }

@@ -362,7 +362,7 @@ struct BadEncoderTests {
         let error = #expect(throws: PictureError.self) {
             try CodecWriter.write(Self.input("good", to: full), Self.encoder)
         }
-        #expect(error?.kind == .writeFailed && error?.fault == .full)
+        #expect(error?.kind == .writeFailed && error?.storageFailure == .full)
     }
 
     /// The result stands where the file was.
