@@ -1,5 +1,6 @@
 import DarkroomAnswer
 
+/// What only the board knows of what the metrics, the status line and a run say (`Scheduler+Metrics.swift`).
 extension Board {
     /// The amount of work, and how much of it is done.
     package struct Summary: Sendable, Equatable {
