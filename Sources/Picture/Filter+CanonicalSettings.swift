@@ -2,7 +2,8 @@ package import DarkroomCore
 
 // What decides the pixels and the bytes of a result, besides its source and the versions of the program: written in one
 // form, so that equal settings have equal texts and others have other texts. Every parameter stands in it, also one with
-// its default value: a manifest that spells a default out means the same.
+// its default value: a manifest that spells a default out means the same. Those of the output are in
+// OutputOptions+CanonicalSettings.swift; `Manifest.settings(of:)` puts them together.
 //
 // A text with this form is only compared with others of the same version of Darkroom.
 
@@ -70,34 +71,6 @@ extension Filter {
             writer.filter(
                 "sharpen", ("sigma", sigma), ("amount", amount), ("threshold", threshold))
         }
-    }
-}
-
-extension OutputOptions {
-    /// Writes the format and its options. An option that has no effect on the format is left out.
-    package func writeCanonically(_ writer: inout JSONWriter) {
-        writer.add("format", format.rawValue)
-        if case .unwritten(let kind) = origin { writer.add("unwritten", kind?.word ?? "") }
-        for option in OutputOption.allCases where option.formats.contains(format) {
-            switch option {
-            case .quality: writer.add("quality", losesNothing ? nil : quality)
-            case .maxBytes: writer.add("maxBytes", search?.maxBytes)
-            case .target: writer.add("ssim", search?.ssim)
-            case .progressive: writer.add("progressive", progressive)
-            case .lossless: writer.add("lossless", lossless)
-            case .effort: writer.add("effort", effort)
-            case .depth: writer.add("depth", depth)
-            case .chroma: writer.add("chroma", losesNothing ? nil : chroma.rawValue)
-            case .compression:
-                writer.add(
-                    "compression",
-                    format == .tiff ? tiffCompression.rawValue : compression.rawValue)
-            }
-        }
-        writer.add("profile", profile.rawValue)
-        writer.add("metadata", metadata.items.map(\.rawValue).sorted())
-        writer.add("places", metadata.keepsPlaces)
-        writer.add("exifCopy", metadata.copiesExif)
     }
 }
 
