@@ -36,7 +36,7 @@ struct EngineOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write the log to standard error, from this level on: trace, debug, info, notice, warning, error or critical.",
+            "Write the log to standard error, from this level on: \(Words.list(Logger.Level.allCases.map(\.rawValue), "or")).",
             valueName: "level"), completion: .list(Logger.Level.allCases.map(\.rawValue)))
     var logLevel: String?
 

@@ -56,7 +56,7 @@ struct OutputArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Set the compression: fast, balanced or small for PNG; none, deflate or lzw for TIFF.",
+            "Set the compression: \(Words.list(PictureOutput.PNGCompression.allCases.map(\.rawValue), "or")) for PNG; \(Words.list(PictureOutput.TIFFCompression.allCases.map(\.rawValue), "or")) for TIFF.",
             valueName: "word"),
         completion: .list(
             PictureOutput.PNGCompression.allCases.map(\.rawValue)
@@ -65,16 +65,17 @@ struct OutputArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Set the colour space of the results: srgb, p3, or keep for that of each picture.",
+            "Set the colour space of the results: \(OutputProfile.allCases.filter { $0 != .keep }.map(\.rawValue).joined(separator: ", ")), or keep for that of each picture.",
             valueName: "space"),
         completion: .list(OutputProfile.allCases.map(\.rawValue)))
     var profile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Keep this of the metadata, such as copyright,-gps: all, or some of copyright, exif, iptc and xmp; -gps leaves out where the picture was taken. If not given: none.",
+            "Keep this of the metadata, such as copyright,-gps: all, or some of \(Words.list(MetadataChoice.Item.allCases.map(\.rawValue), "and")); -gps leaves out where the picture was taken. If not given: none.",
             valueName: "list"),
-        completion: .list(["none", "all", "all,-gps", "copyright", "exif", "iptc", "xmp"]))
+        completion: .list(
+            ["none", "all", "all,-gps"] + MetadataChoice.Item.allCases.map(\.rawValue)))
     var metadata: String?
 
     private static func titles(_ option: OutputOption) -> String {

@@ -1,12 +1,13 @@
 import ArgumentParser
 import DarkroomClient
+import DarkroomCore
 import Glibc
 
 /// `--color`, which every command has that prints for people.
 struct ColorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Colour the output: auto, always or never. NO_COLOR and CLICOLOR_FORCE are obeyed.",
+            "Colour the output: \(Words.list(ColorChoice.allCases.map(\.rawValue), "or")). NO_COLOR and CLICOLOR_FORCE are obeyed.",
             valueName: "when"))
     var color = ColorChoice.auto
 

@@ -59,7 +59,7 @@ struct DarkroomdCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Log from this level on: trace, debug, info, notice, warning, error or critical.",
+            "Log from this level on: \(Words.list(Logger.Level.allCases.map(\.rawValue), "or")).",
             valueName: "level"), completion: .list(Logger.Level.allCases.map(\.rawValue)))
     var logLevel: String?
 
