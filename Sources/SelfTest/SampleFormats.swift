@@ -10,10 +10,17 @@ package struct SampleFormats: Sendable {
     /// What is left out, with the reason.
     package private(set) var leftOut: [String] = []
 
+    /// The formats that codec programs write. `made` takes a large picture for the first two.
+    private static let ofPrograms: [OutputFormat] = {
+        let first: [OutputFormat] = [.webp, .tiff]
+        return first
+            + OutputFormat.allCases.filter { $0.encoder.program != nil && !first.contains($0) }
+    }()
+
     /// Makes the pictures in a folder. Programs that this starts end with this process, or after a minute.
     init(in folder: Directory) throws(SelfTestError) {
         let formats = FormatSupport.all()
-        for format in [OutputFormat.webp, .tiff, .avif, .jpegXL] {
+        for format in Self.ofPrograms {
             let name = FileName("small.\(format.rawValue)")
             do throws(PictureError) {
                 try SamplePictures.write(SamplePictures.small, as: format, to: name, in: folder)

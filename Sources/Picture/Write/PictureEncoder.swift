@@ -83,7 +83,7 @@ package struct PictureEncoder: Sendable {
     var judge:
         (@Sendable (PictureColour.Profile) throws(PictureError) -> PictureColour.Profile.Verdict)?
     /// The program that writes it; nil if this process does.
-    var program: CodecProgram?
+    package var program: CodecProgram?
     package let write: @Sendable (Input) throws(PictureError) -> WrittenPicture
     let needs: @Sendable (Expected) throws(PictureError) -> WriterNeeds
 
