@@ -14,10 +14,10 @@ extension SourceReference {
         let text = source.utf8
         guard let colon = text.prefix(6).firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let port: String
-        switch ByteString(text[..<colon]).asciiLowercased {
-        case "http": port = ":80"
-        case "https": port = ":443"
-        default: return nil
+        switch SourceScheme(ByteString(text[..<colon])) {
+        case .http: port = ":80"
+        case .https: port = ":443"
+        case .file, nil: return nil
         }
         let rest = text[text.index(after: colon)...]
         guard rest.starts(with: "//".utf8) else { return nil }

@@ -52,15 +52,16 @@ package enum SourceReference: Sendable {
         guard let scheme = RedactedURL.scheme(of: text.string) else {
             return .local(LocalPath(written: text, path: text.string))
         }
-        switch scheme.asciiLowercased {
-        case "http", "https": return .remote(try RemoteURL(text))
-        case "file":
+        switch SourceScheme(scheme) {
+        case .http, .https: return .remote(try RemoteURL(text))
+        case .file:
             let path = try LocalPath.path(ofFileURL: text)
             return .local(LocalPath(written: text, path: path))
-        default:
+        case nil:
+            let schemes = Words.list(SourceScheme.allCases.map(\.rawValue), "and")
             throw .bad(
                 text,
-                "the text before the first colon is not one of the schemes http, https and file "
+                "the text before the first colon is not one of the schemes \(schemes) "
                     + "(a relative path with a colon in its first component must begin with ./)",
                 .unsupportedScheme)
         }
@@ -77,7 +78,7 @@ extension SourceReference {
     /// such as `a:b.png` is a path, although it is none in a manifest.
     package static func isURL(argument: String) -> Bool {
         let lowered = ByteString(argument).asciiLowercased
-        return ["http://", "https://", "file:/"].contains { lowered.hasPrefix($0) }
+        return SourceScheme.allCases.contains { lowered.hasPrefix($0.beginning) }
     }
 }
 
