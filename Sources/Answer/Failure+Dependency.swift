@@ -7,14 +7,14 @@ extension Failure {
     ///   - isOverlay: whether the other image is laid over this one.
     ///   - error: why the other image has failed, if it has.
     package init(
-        of image: String, dependingOn other: String, isOverlay: Bool, wasCancelled: Bool = false,
+        dependingOn other: String, isOverlay: Bool, wasCancelled: Bool = false,
         _ error: Failure?
     ) {
         let cause = error.map { " (\($0.code))" } ?? ""
         // A retry begins with the other image, so it helps this one whenever it helps that one.
         self.init(
             .dependencyFailed,
-            "\(image) \(isOverlay ? "has the overlay" : "is made from") \(other), "
+            "it \(isOverlay ? "has the overlay" : "is made from") \(other), "
                 + "which \(wasCancelled ? "was cancelled" : "has failed")\(cause)",
             isTransient: error?.isTransient ?? false)
     }

@@ -149,7 +149,7 @@ extension Batch {
         _ index: Int, missing: Int, _ image: ImageStatus, _ pool: inout Pool
     ) {
         let failure = Failure(
-            of: status.images[index].name, dependingOn: image.name,
+            dependingOn: image.name,
             isOverlay: manifest.images[index].overlays.contains(missing),
             wasCancelled: image.state == .cancelled, image.error)
         fail(index, failure, at: .wait, &pool)

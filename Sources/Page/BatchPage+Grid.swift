@@ -54,15 +54,16 @@ extension BatchPage {
                 html(.span, .class("frame")) {
                     if let small = entry.after?.small {
                         picture(small, alt: "")
+                    } else if let note = entry.afterNote {
+                        html.text(note)
                     } else {
-                        html.text(entry.afterNote ?? Self.word(entry.image.state))
+                        badge(entry.image.state)
                     }
                 }
                 html(.span, .class("name")) { html(.bdi, text: entry.image.name) }
                 if let output = entry.image.output {
                     html(.span, .class("size"), text: "\(output.width) × \(output.height)")
                 }
-                if entry.image.state != .filtered { badge(entry.image.state) }
                 warningBadge(entry.image)
             }
         }

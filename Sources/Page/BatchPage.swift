@@ -153,8 +153,18 @@ final class BatchPage {
             for problem in errors.prefix(PageSummary.mostFailures) {
                 html(.article, .class("failure")) {
                     html(.p) {
-                        if let line = problem.line { html.text("Line \(line): ") }
-                        html.text("\(problem.message) ")
+                        let place = [("Line", problem.line), ("column", problem.column)]
+                            .compactMap { word, number in number.map { "\(word) \($0)" } }
+                        if !place.isEmpty { html.text(place.joined(separator: ", ") + ": ") }
+                        if !problem.path.isEmpty {
+                            html(.bdi, text: problem.path)
+                            html.text(": ")
+                        }
+                        html.text(problem.message)
+                        if let suggestion = problem.suggestion {
+                            html.text("; did you mean ‘\(suggestion)’?")
+                        }
+                        html.text(" ")
                         html(.code, text: problem.code)
                     }
                 }

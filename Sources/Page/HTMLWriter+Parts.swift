@@ -94,6 +94,7 @@ extension HTMLWriter {
     func bar(_ counts: Status.Counts) {
         let html = self
         let parts = Self.parts(counts)
+        guard !parts.isEmpty else { return }
         let total = Double(max(1, parts.reduce(0) { $0.saturatingAdd($1.count) }))
         html(
             .svg, .class("bar"), .fixed("viewBox", "0 0 100 10"),

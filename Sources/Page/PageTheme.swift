@@ -28,20 +28,21 @@ enum PageTheme {
         font-size:.85rem;vertical-align:middle}
         .good{color:var(--good)}.bad{color:var(--bad)}.rest{color:var(--soft)}\
         .warning{color:var(--warning)}
-        dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:.75rem 1.5rem;margin:1rem 0 0}
+        dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(10.75rem,42%),1fr));\
+        gap:.75rem 1rem;margin:1rem 0 0}
         dl.facts dt{color:var(--soft);font-size:.85rem}
         dl.facts dd{margin:0}
         svg.bar{display:block;width:100%;height:.9rem;border-radius:.45rem}
         .bar .good{fill:var(--good)}.bar .bad{fill:var(--bad)}.bar .rest{fill:var(--rest)}
         svg.timeline{display:block;overflow:visible}
-        .timeline text{fill:var(--soft);font-size:.85rem}
+        .timeline text{fill:var(--soft);font-size:.85rem;paint-order:stroke;stroke:var(--paper);stroke-width:4px}
         .timeline .download{fill:var(--accent)}.timeline .filter{fill:var(--good)}.timeline .bad{fill:var(--bad)}
         .timeline .pause{fill:var(--shade)}.timeline .mark{stroke:var(--line)}
         .again{fill:var(--ink);stroke:var(--paper);stroke-width:1.5}
         ul.pauses{margin:.25rem 0 1rem;padding-left:1.2rem}
         .failure{margin:.75rem 0;padding:.75rem 1rem;border:1px solid var(--line);border-left:.3rem solid var(--bad);\
         border-radius:.4rem;background:var(--card)}
-        .failure p{margin:.25rem 0 0}
+        .failure p{margin:.25rem 0 0}.failure p:first-child{margin:0}
         table{border-collapse:collapse;width:100%}
         th,td{padding:.3rem .6rem .3rem 0;text-align:left;border-bottom:1px solid var(--line);font-weight:normal}
         thead th{color:var(--soft);font-size:.85rem}
@@ -50,7 +51,7 @@ enum PageTheme {
         list-style:none}
         ul.list{margin:1rem 0;padding:0;list-style:none}
         .list li{margin:.75rem 0;padding:.75rem 1rem;border:1px solid var(--line);border-radius:.4rem;background:var(--card)}
-        .list h2,.list p{margin:0 0 .4rem}
+        .list h2{margin:0 0 .4rem}.list p{margin:.4rem 0 0}
         .grid li{padding:.5rem;border:1px solid var(--line);border-radius:.4rem;background:var(--card)}
         .grid a{display:block;color:inherit;text-decoration:none}
         .frame{display:flex;align-items:center;justify-content:center;height:11rem;margin-bottom:.5rem;\

@@ -198,9 +198,10 @@ struct TimelineDrawing {
                     html.text(" A dot marks an image with several attempts.")
                 }
             }
-            if !timeline.pauses.isEmpty {
+            let pauses = timeline.pauses.filter { $0.end - $0.begin >= Self.shortestListed }
+            if !pauses.isEmpty {
                 html(.ul, .class("pauses")) {
-                    for pause in timeline.pauses.prefix(Self.mostPauses) {
+                    for pause in pauses.prefix(Self.mostPauses) {
                         html(.li, text: sentence(pause))
                     }
                 }
@@ -210,6 +211,8 @@ struct TimelineDrawing {
 
     /// Pauses that are listed; all are shaded.
     private static let mostPauses = 10
+    /// The sentences have times in seconds, so that of a shorter pause would tell nothing.
+    private static let shortestListed = 1000
 
     private func sentence(_ pause: Timeline.Pause) -> String {
         let length = Words.time(milliseconds: pause.end - pause.begin)

@@ -93,7 +93,7 @@ package enum OutputFault: Sendable, Equatable {
     /// For people, without the name of the file.
     var message: String {
         switch self {
-        case .missing: "it is missing"
+        case .missing: "there is no such file"
         case .notAFile: "it is not a file"
         case .length(let bytes, let expected):
             "it was changed: it has \(Units.bytes(bytes)), and the status has \(Units.bytes(expected))"

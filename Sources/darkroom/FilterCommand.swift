@@ -18,7 +18,7 @@ struct FilterCommand: ParsableCommand {
 
             Examples:
               darkroom filter --filter sepia=0.8 --format jpeg <in.png >out.jpg
-              curl -s https://example.com/a.jpg | darkroom filter --filter resize=800 >a.png
+              curl -s https://example.com/a.jpg | darkroom filter --filter mono >a.png
               darkroom filter photo.jpg --filter thumbnail=1600 -o small.jpg
               darkroom filter photo.jpg -o photo.png
               darkroom filter --source-page 2 scan.tiff -o second.png

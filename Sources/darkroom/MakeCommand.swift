@@ -14,8 +14,8 @@ struct MakeCommand: ParsableCommand {
 
             Examples:
               darkroom make photos/*.jpg --filter sepia=0.8 --filter thumbnail=1600
-              darkroom make *.png --filter crop:width=100,height=50,gravity=center -o crops.yaml
-              darkroom make photo.jpg --filter resize=800x600 --watermark logo.png --format jpeg
+              darkroom make *.png --filter crop:width=100,height=50,x=0,y=0 -o crops.yaml
+              darkroom make photo.jpg --filter resize=800x600 --watermark logo.png
 
             thumbnail=1600 scales a picture to at most 1600 by 1600 pixels.
 

@@ -18,7 +18,7 @@ struct RunArguments: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write the results into this folder. It is created if it does not exist.",
+            "Use this folder for the results. darkroom run creates it if it does not exist.",
             valueName: "dir"),
         completion: .directory)
     var output: String

@@ -17,7 +17,7 @@ struct SubmitCommand: ParsableCommand {
               darkroom submit holiday.yaml
               darkroom submit photos/*.jpg --filter thumbnail=1600 --format jpeg
               darkroom submit photos/*.jpg --filter sepia=0.8 --watermark logo.png --watch
-              darkroom submit photos/ --sizes 400,800,1600 --watermark logo.png:scale=0.2,margin=20
+              darkroom submit photos/ --sizes 400,800 --watermark logo.png:scale=0.2
               darkroom submit --from list.csv --format jpeg
               darkroom submit photos.plist --wait && echo done
               darkroom submit --copy ~/Pictures/*.jpg --filter thumbnail=1600

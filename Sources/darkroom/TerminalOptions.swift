@@ -7,7 +7,7 @@ import Glibc
 struct ColorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Colour the output: \(Words.list(ColorChoice.allCases.map(\.rawValue), "or")). NO_COLOR and CLICOLOR_FORCE are obeyed.",
+            "Colour the output. NO_COLOR and CLICOLOR_FORCE are obeyed.",
             valueName: "when"))
     var color = ColorChoice.auto
 
@@ -20,7 +20,7 @@ struct ProgressOptions: ParsableArguments {
     @Option(
         name: .customLong("progress"),
         help: ArgumentHelp(
-            "Show progress as auto, tty (drawn again), plain (lines), json or none.",
+            "Show progress: tty is drawn again, plain has lines.",
             valueName: "how"))
     var mode = ProgressMode.auto
 }

@@ -28,7 +28,7 @@ struct WatchCommand: ParsableCommand {
               darkroom watch holiday --progress plain 2>progress.log
               darkroom watch holiday --json
               darkroom watch --finished --exec /usr/local/bin/tell-everybody
-              darkroom watch --finished --post https://www.example.org/hook --key-file hook.key
+              darkroom watch --finished --post https://example.org/hook --key-file hook.key
             """)
 
     @Argument(

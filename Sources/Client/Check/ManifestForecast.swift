@@ -144,7 +144,7 @@ package struct ManifestForecast {
             case .failure(let failure):
                 return .fails(
                     Failure(
-                        of: image.name.string, dependingOn: manifest.images[other].name.string,
+                        dependingOn: manifest.images[other].name.string,
                         isOverlay: isOverlay, failure))
             case .unknown(let reason): unknown = unknown ?? reason
             case .known(_, isExact: false) where !isOverlay:

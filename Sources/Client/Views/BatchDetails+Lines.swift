@@ -116,11 +116,11 @@ extension BatchDetails {
                 let place = [problem.line, problem.column].compactMap { $0 }.map { ":\($0)" }
                     .joined()
                 let path = problem.path.isEmpty ? "" : "\(problem.path.visible): "
-                let help = problem.suggestion.map { "; did you mean \($0.visible)?" } ?? ""
+                let help = problem.suggestion.map { "; did you mean ‘\($0.visible)’?" } ?? ""
                 let file = status.manifest.name.visible
                 let line =
                     "  \(file)\(place): \(path)\(problem.message.visible)"
-                    + " [\(problem.code.visible)]\(help)"
+                    + "\(help) [\(problem.code.visible)]"
                 return line.wrapped(to: terminal.width, indent: 4, keeping: [file])
             }
     }
@@ -284,7 +284,7 @@ extension BatchDetails {
             case 0 where lacksPictures:
                 "The pictures that came with this batch are removed: submit them again. A retry repeats only what darkroomd can still read: \(retry)"
             case 0 where remedy.lacksCodec: "After the missing package is installed: \(retry)"
-            case 0: "Without another source or setting, a retry fails again: \(retry)"
+            case 0: "First correct the cause. Then: \(retry)"
             case remedy.count: "A retry may help: \(retry)"
             default: "A retry may help \(remedy.helped) of them: \(retry)"
             }

@@ -348,7 +348,7 @@ struct ViewsTests {
                   finished  2026-11-22 22:58:20 (1h ago)
                   answer    SPOOL/outbox/wrong
                 2 problems of the manifest:
-                  wrong.yaml:3:5: images[0].nmae: the key is unknown [unknown-key]; did you mean name?
+                  wrong.yaml:3:5: images[0].nmae: the key is unknown; did you mean ‘name’? [unknown-key]
                   wrong.yaml: there are no images [no-images]
                 """)
     }

@@ -232,7 +232,8 @@ struct FolderCheckTests {
             [
                 "differs 5 status.json: its output must be 5.png, and is 6.png",
                 // As if it had a template.
-                "missing - sizes.json: it is missing", "extra - 5.png: no image has this file",
+                "missing - sizes.json: there is no such file",
+                "extra - 5.png: no image has this file",
             ], { $0.images[5].output = $0.images[6].output }),
         Edit(
             "no output",
@@ -273,7 +274,7 @@ struct FolderCheckTests {
             // Its output has another name, and its size is counted twice.
             expected.insert(
                 "differs 7 status.json: its output must be 7.png, and is 6.png", at: 0)
-            expected += [Self.stale, "missing - sizes.json: it is missing"]
+            expected += [Self.stale, "missing - sizes.json: there is no such file"]
         }
         let found = try messages()
         #expect(found == expected)

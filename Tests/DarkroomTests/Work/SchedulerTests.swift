@@ -99,7 +99,7 @@ struct SchedulerTests {
         let base = try #require(try fixture.image("base", of: "a").error)
         let made = try #require(try fixture.image("made", of: "a").error)
         #expect(made.code == "dependency-failed")
-        #expect(made.message == "made is made from base, which has failed (\(base.code))")
+        #expect(made.message == "it is made from base, which has failed (\(base.code))")
         // Trying the batch again does the other one again, too.
         #expect(made.isTransient == base.isTransient)
     }
