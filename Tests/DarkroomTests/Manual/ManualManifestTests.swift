@@ -16,7 +16,7 @@ struct ManualManifestTests {
         ("Keys of an output", ValueReader.outputKeys), ("Keys of a variant", VariantDraft.keys),
     ])
     func hasTheKeys(subsection: String, keys: [ByteString]) throws {
-        let names = try Self.page.get().items("FORMATS", subsection).flatMap(\.names)
+        let names = try Self.page.get().items("KEYS", subsection).flatMap(\.names)
         #expect(names.map { ByteString($0) }.sorted() == keys.sorted())
     }
 
@@ -27,7 +27,7 @@ struct ManualManifestTests {
             throws
         {
             let text = try #require(
-                page.items("FORMATS", subsection).first { $0.names == [key] }
+                page.items("KEYS", subsection).first { $0.names == [key] }
             ).text
             for word in words { #expect(text.contains(word), "\(key): \(word)") }
             #expect(text.contains("\(defaultValue) if not given"), "\(key)")

@@ -83,7 +83,7 @@ struct ManualStatusTests {
     @Test func hasEveryState() throws {
         let page = try Self.page.get()
         #expect(
-            page.items("DESCRIPTION", "States of a manifest").flatMap(\.names)
+            page.items("DESCRIPTION", "States of a batch").flatMap(\.names)
                 == BatchState.allCases.map(\.rawValue))
         #expect(
             page.items("DESCRIPTION", "States of an image").flatMap(\.names)
