@@ -46,9 +46,9 @@ struct CheckCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --sources: show progress as auto, tty (drawn again), plain (lines) or none.",
+            "With --sources: show progress: tty is drawn again, plain has lines.",
             valueName: "how"))
-    var progress = ProgressMode.auto
+    var progress = ReadingProgressOptions.Choice.auto
 
     @Flag(help: "Print JSON Lines: one object for each manifest and each image, then a summary.")
     var json = false
@@ -92,7 +92,6 @@ struct CheckCommand: ParsableCommand {
 
     func validate() throws {
         try list.require(files)
-        if progress == .json { throw ValidationError("--progress json: check has no events") }
     }
 
     func run() throws {
@@ -106,7 +105,7 @@ struct CheckCommand: ParsableCommand {
                     "No darkroomd has reported its settings; the usual ones are assumed.")
             }
             Interruption.advise("The check is not complete.", erasesLine: true)
-            look = SourcesCheck(SourceRules(report), json: json, progress: progress)
+            look = SourcesCheck(SourceRules(report), json: json, progress: progress.mode)
         }
         // What this user may not read, the daemon may.
         let roots = report?.limits.readableRoots ?? []

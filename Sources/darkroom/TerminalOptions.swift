@@ -25,18 +25,22 @@ struct ProgressOptions: ParsableArguments {
     var mode = ProgressMode.auto
 }
 
-/// `--progress`, for commands that only count what they read.
+/// `--progress`, for commands that only count what they read. They have no events.
 struct ReadingProgressOptions: ParsableArguments {
     @Option(
         name: .customLong("progress"),
         help: ArgumentHelp(
-            "Show progress as auto, tty (drawn again), plain (lines) or none.",
+            "Show progress: tty is drawn again, plain has lines.",
             valueName: "how"))
-    var mode = ProgressMode.auto
+    var choice = Choice.auto
 
-    func validate() throws {
-        if mode == .json { throw ValidationError("--progress json: this command has no events") }
+    enum Choice: String, ExpressibleByArgument, CaseIterable {
+        case auto, tty, plain, none
+
+        var mode: ProgressMode { ProgressMode(rawValue: rawValue) ?? .auto }
     }
+
+    var mode: ProgressMode { choice.mode }
 }
 
 extension ColorChoice: ExpressibleByArgument {}
