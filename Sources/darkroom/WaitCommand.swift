@@ -15,8 +15,8 @@ struct WaitCommand: ParsableCommand {
               darkroom wait holiday && echo done
               darkroom wait --timeout 10min $(darkroom submit *.yaml)
 
-            Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 65 the manifest was rejected, 66 no such \
-            batch, 75 the time is over, 77 no permission.
+            Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 64 the command line is wrong, 65 the manifest \
+            was rejected, 66 no such batch, 75 the time is over, 77 no permission.
             """)
 
     @Argument(

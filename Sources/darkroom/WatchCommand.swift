@@ -14,7 +14,7 @@ struct WatchCommand: ParsableCommand {
             line for each batch that has ended. Ctrl-C ends the command; the batches go on.
 
             Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 65 rejected; of several batches the worst. \
-            66 no such batch, 77 no permission, 130 interrupted.
+            64 the command line is wrong, 66 no such batch, 77 no permission, 130 interrupted.
 
             With --finished, the command shows nothing. For each batch that ends, it runs a program (--exec) or sends a \
             POST request (--post): at least once, one after the other, in the order of the ends. A file, the cursor, \
