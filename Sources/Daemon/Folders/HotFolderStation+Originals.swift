@@ -153,12 +153,12 @@ extension HotFolderStation {
         let copy = try station.create(Self.copyName, replacing: true)
         let place = station.path(of: Self.copyName)
         let digest: String
-        do throws(Copying) {
-            digest = try Self.copy(
-                file, length: picture.stamp.size, shown, to: copy, place, stop: stopped)
+        do throws(FileError) {
+            digest = try file.copySparsely(
+                upTo: picture.stamp.size, path: shown, to: copy, place, stop: stopped)
         } catch {
             try? station.remove(Self.copyName)
-            throw error.error
+            throw error
         }
         guard ByteString(digest) == picture.sha256 else {
             try station.remove(Self.copyName)

@@ -177,36 +177,15 @@ extension HotFolderStation {
         in folder: Directory
     ) throws(Copying) -> String {
         let copy = try Copying.spool(folder.create(name))
-        do throws(Copying) {
-            return try Self.copy(
-                file, length: length, shown, to: copy, folder.path(of: name), stop: stopped)
+        let place = folder.path(of: name)
+        do throws(FileError) {
+            return try file.copySparsely(
+                upTo: length, path: shown, to: copy, place, stop: stopped)
         } catch {
-            if error.side == .picture { try? folder.remove(name) }
-            throw error
+            guard error.path != place else { throw Copying(side: .spool, error: error) }
+            try? folder.remove(name)
+            throw Copying(side: .picture, error: error)
         }
-    }
-
-    /// Copies the first `length` bytes of an open file into an empty one, and returns their SHA-256 in hexadecimal.
-    ///
-    /// Whoever has a file open may make it longer meanwhile, by a hole of any size. So nothing is read beyond the length
-    /// that it had, and holes become holes.
-    static func copy(
-        _ file: borrowing Descriptor, length: Int, _ shown: String,
-        to copy: borrowing Descriptor, _ place: String, stop: CancellationFlag
-    ) throws(Copying) -> String {
-        var digest = SHA256Digest()
-        var done = 0
-        var written = 0
-        while done < length, !stop.isSet {
-            let piece = try Copying.picture(file.readPiece(upTo: length - done, path: shown))
-            if piece.isEmpty { break }
-            digest.update(piece)
-            let end = try Copying.spool(copy.write(sparsely: piece, at: done, path: place))
-            if end > done { written = end }
-            done += piece.count
-        }
-        if written < done { try Copying.spool(copy.truncate(to: done, path: place)) }
-        return digest.hex()
     }
 
     /// The name of the copy: the path with hyphens instead of slashes, without characters that have a meaning in

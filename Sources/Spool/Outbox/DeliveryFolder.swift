@@ -255,7 +255,7 @@ package struct DeliveryFolder {
             // A file system without modes has its own.
             _ = fchmod(copy.number, 0o600 | readers)
             while true {
-                let piece = try source.readPiece(upTo: 1 << 20, path: from)
+                let piece = try source.readPiece(path: from)
                 if piece.isEmpty { break }
                 try copy.write(piece, path: path)
             }
