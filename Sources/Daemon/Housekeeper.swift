@@ -193,9 +193,7 @@ final class Housekeeper: @unchecked Sendable {
     private func clearLater(_ body: @escaping @Sendable () throws(FileError) -> Void) {
         queue.async { [self] in
             attempt { () throws(FileError) in
-                do throws(FileError) {
-                    try body()
-                } catch  where error.errno == .noSuchFileOrDirectory {}
+                try ifExists { () throws(FileError) in try body() }
             }
         }
     }

@@ -41,7 +41,7 @@ extension RunFolder {
             noteContinued(repeated)
             repeated.formers = try recalledFormers()
             return .unfinished(repeated)
-        case .finished(_), .empty, .putBack(_): break
+        case .finished, .empty, .putBack: break
         case .removed(let status), .rejected(let status, _):
             guard status.state == .rejected else { break }
             throw .unusable(

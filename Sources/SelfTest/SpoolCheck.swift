@@ -33,15 +33,11 @@ struct SpoolCheck {
         guard let lock = try root.information(of: "lock") else { return [] }
         // To take the lock for a test would prevent a daemon from starting at this moment. By proc_locks(5), the sixth
         // word is the file: the two numbers of its device, and its inode.
-        let table: [UInt8]
-        do {
-            table = try Directory(path: "/proc").read("locks")
-        } catch  where error.errno == .noSuchFileOrDirectory {
+        guard let table = WholeFile.kernelText("/proc/locks") else {
             // The service can see only its own processes in /proc.
             return [.note("it cannot be determined whether a daemon works on this spool")]
         }
-        let isHeld = String(decoding: table, as: UTF8.self).split(separator: "\n").contains {
-            line in
+        let isHeld = table.split(separator: "\n").contains { line in
             let words = line.split(separator: " ")
             return words.count > 5 && words[1] == "FLOCK" && words[5].hasSuffix(":\(lock.st_ino)")
         }

@@ -204,11 +204,7 @@ package final class TestSpool {
     /// The names in one of its folders; none if the folder does not exist.
     package func names(_ folder: FileName) throws(SelfTestError) -> [FileName] {
         try onFiles { () throws(FileError) in
-            do throws(FileError) {
-                return try Directory(folder, in: root).names()
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                return []
-            }
+            try ifExists { () throws(FileError) in try Directory(folder, in: root).names() } ?? []
         }
     }
 

@@ -223,7 +223,7 @@ extension HotFolderStation {
 
     private static func isNotYet(_ name: FileName) -> Bool {
         name.bytes.first == UInt8(ascii: ".")
-            || SkipReason.Mark.allCases.contains { $0 != .dot && name.hasSuffix($0.rawValue) }
+            || SkipReason.Mark.endings.contains { name.hasSuffix($0.rawValue) }
     }
 
     /// Remembers why a file is not taken, and reports it once.

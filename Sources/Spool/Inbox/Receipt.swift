@@ -263,10 +263,8 @@ extension Directory {
         guard let found = try information(of: name), found.isRegularFile,
             found.length == bytes.count
         else { return false }
-        do {
-            return try read(name, upTo: bytes.count) == bytes
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return false
-        }
+        return try ifExists { () throws(FileError) in
+            try read(name, upTo: bytes.count) == bytes
+        } ?? false
     }
 }

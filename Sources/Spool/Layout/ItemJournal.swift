@@ -65,6 +65,17 @@ package enum ItemJournal {
         }
     }
 
+    /// Writes the journal of a finished batch that begins again, with the present results of its images.
+    package static func begin(
+        in folder: Directory, reopening record: ReopenedRecord, _ images: [ImageStatus],
+        durably: Bool
+    ) throws(FileError) {
+        let records = (-1..<images.count).lazy.map { index in
+            index < 0 ? JournalRecord.reopened(record) : .ended(index: index, images[index])
+        }
+        try begin(in: folder, with: records, durably: durably)
+    }
+
     private static func append(
         _ record: JournalRecord, _ lines: JSONLines, to bytes: inout [UInt8]
     ) {

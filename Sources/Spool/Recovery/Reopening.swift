@@ -150,10 +150,7 @@ package struct Reopening {
         }
         try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
         if lacksPictures { try folder.write([], to: BatchFile.picturesGone, durably: durably) }
-        let records = (-1..<images.count).lazy.map { index in
-            index < 0 ? JournalRecord.reopened(record) : .ended(index: index, images[index])
-        }
-        try ItemJournal.begin(in: folder, with: records, durably: durably)
+        try ItemJournal.begin(in: folder, reopening: record, images, durably: durably)
         if durably { try folder.sync() }
         FaultPoint.retryBuilt.pass()
         try spool.active.rename(name, to: spool.active, as: FileName(id))
