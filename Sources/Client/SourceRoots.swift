@@ -9,9 +9,7 @@ import Glibc
 package struct SourceRoots: Sendable {
     private let limits: QueueReport.Limits
 
-    package init(_ limits: QueueReport.Limits) {
-        self.limits = limits
-    }
+    package init(_ limits: QueueReport.Limits) { self.limits = limits }
 
     /// The names that no listing of a folder has.
     var ignoredNames: IgnoredNames { limits.ignoredNames }

@@ -127,9 +127,7 @@ package struct ConfigurationCheck {
         var information = stat()
         // If this user may not examine the path and the daemon is to run as this user, FolderAccess reports it.
         guard stat(existing.string, &information) == 0 else { return nil }
-        guard information.isFolder else {
-            return "\(existing) is not a folder"
-        }
+        guard information.isFolder else { return "\(existing) is not a folder" }
         guard let folder = try? Directory(path: existing.string),
             KernelFileSystem.isOne(folder.number)
         else { return nil }
@@ -223,8 +221,7 @@ package struct ConfigurationCheck {
             do throws(FileError) {
                 let opened = try Directory(path: folder.path)
                 if unit == nil, let words = access() { return words }
-                let way = TrustedPath(
-                    to: try opened.information(), for: unit?.userID ?? geteuid())
+                let way = TrustedPath(to: try opened.information(), for: unit?.userID ?? geteuid())
                 return way.problem(opened).map { "\(folder.path): \($0)" }
             } catch  where error.errno == .permissionDenied {
                 // The user of the service may see more than this one.

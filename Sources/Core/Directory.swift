@@ -73,9 +73,7 @@ package final class Directory: Sendable {
     }
 
     /// Reads a whole file. If it is longer than the limit, this is an error.
-    package func read(
-        _ name: FileName, limit: Int = FileLimit.other
-    ) throws(FileError) -> [UInt8] {
+    package func read(_ name: FileName, limit: Int = FileLimit.other) throws(FileError) -> [UInt8] {
         let file = try open(name)
         return try file.whole(upTo: limit, path: path(of: name))
     }
@@ -127,9 +125,7 @@ package final class Directory: Sendable {
         return information
     }
 
-    package func information() throws(FileError) -> stat {
-        try descriptor.information(path: path)
-    }
+    package func information() throws(FileError) -> stat { try descriptor.information(path: path) }
 
     package func exists(_ name: FileName) throws(FileError) -> Bool {
         try information(of: name) != nil

@@ -48,8 +48,7 @@ package enum Machine {
     package static var memory: Int {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         // If the system does not tell the size, there is no known limit.
-        let physical =
-            pages > 0 ? pages.saturatingMultiply(sysconf(Int32(_SC_PAGESIZE))) : .max
+        let physical = pages > 0 ? pages.saturatingMultiply(sysconf(Int32(_SC_PAGESIZE))) : .max
         return min(physical, ControlGroup.current.memoryLimit ?? .max)
     }
 }

@@ -11,9 +11,7 @@ package final class ServiceManagerNotifier: Sendable {
     package func ready() { send("READY=1") }
 
     /// Begins a reload. `ready()` ends it.
-    package func reloading() {
-        send("RELOADING=1\nMONOTONIC_USEC=\(Clock.nanoseconds / 1000)")
-    }
+    package func reloading() { send("RELOADING=1\nMONOTONIC_USEC=\(Clock.nanoseconds / 1000)") }
 
     /// Reports a step of the start and asks for the full start timeout again: a spool may be large and its disk slow.
     package func starting(_ step: String) {

@@ -150,9 +150,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    func path(of key: CacheKey) -> String {
-        "\(root.path(of: key.folder))/\(key.file.text)"
-    }
+    func path(of key: CacheKey) -> String { "\(root.path(of: key.folder))/\(key.file.text)" }
 
     // MARK: All responses
 
@@ -182,8 +180,7 @@ package final class CacheFolder: Sendable {
                     used = now
                     _ = file.withCString { utimensat(folder.number, $0, nil, 0) }
                 }
-                found.append(
-                    Found(key: key, bytes: Self.room(information.length), used: used))
+                found.append(Found(key: key, bytes: Self.room(information.length), used: used))
             }
         }
         return found

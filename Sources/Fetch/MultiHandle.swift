@@ -70,9 +70,7 @@ final class MultiHandle {
         if flags & Self.input != 0 { ready |= CURL_CSELECT_IN }
         if flags & Self.output != 0 { ready |= CURL_CSELECT_OUT }
         // libcurl finds and reports the error when it reads or writes.
-        if flags & UInt32(DARKROOM_POLL_BROKEN) != 0 {
-            ready |= CURL_CSELECT_IN | CURL_CSELECT_OUT
-        }
+        if flags & UInt32(DARKROOM_POLL_BROKEN) != 0 { ready |= CURL_CSELECT_IN | CURL_CSELECT_OUT }
         var running: CInt = 0
         return curl_multi_socket_action(curl, socket, ready, &running)
     }

@@ -134,9 +134,7 @@ extension Origin {
             rest = text[separator.upperBound...]
         }
         let form = "an origin is https://HOST, http://HOST or HOST, optionally followed by :PORT"
-        guard ["http", "https"].contains(scheme) else {
-            throw TextProblem(form)
-        }
+        guard ["http", "https"].contains(scheme) else { throw TextProblem(form) }
         do throws(TextProblem) {
             let authority = try URLAuthority(ByteString(rest))
             // Text before an @ would be a secret in the wrong place.

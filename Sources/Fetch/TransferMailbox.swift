@@ -40,9 +40,7 @@ final class TransferMailbox: Sendable {
     }
 
     /// Later commands are refused; earlier ones are still read.
-    func close() {
-        state.withLock { $0.isClosed = true }
-    }
+    func close() { state.withLock { $0.isClosed = true } }
 
     /// For the engine's thread: the new commands, and whether they are the last.
     func collect() -> (commands: [Command], isClosed: Bool) {

@@ -33,9 +33,7 @@ package struct BatchPages: Sendable {
         images = (try? Self.images(in: answer, settings.defaultFilters)) ?? []
     }
 
-    package static func refuseOther(_ path: String) throws(PageError) {
-        _ = try PageFolder(path)
-    }
+    package static func refuseOther(_ path: String) throws(PageError) { _ = try PageFolder(path) }
 
     /// Makes all pages.
     ///

@@ -161,9 +161,7 @@ struct TimelineDrawing {
         }
     }
 
-    private static func colour(
-        _ kind: Timeline.Kind, isFailed: Bool
-    ) -> HTMLWriter.Attribute {
+    private static func colour(_ kind: Timeline.Kind, isFailed: Bool) -> HTMLWriter.Attribute {
         if isFailed { return .class("bad") }
         return kind == .download ? .class("download") : .class("filter")
     }

@@ -111,9 +111,7 @@ package final class FolderRun: Sendable {
     package var before: Status.Counts { state.withLock(\.before) }
 
     /// How far the images are. A full disk may have refused the files that say it.
-    package var counts: Status.Counts {
-        summaryOfWork?.images ?? state.withLock(\.after) ?? before
-    }
+    package var counts: Status.Counts { summaryOfWork?.images ?? state.withLock(\.after) ?? before }
 
     /// The state of the batch, even if a full disk has refused the file that says it.
     package var batchState: BatchState {

@@ -47,9 +47,7 @@ extension RunFolder {
             throw .unusable(
                 folder: job.folder, reason: "its manifest would not be accepted any more")
         }
-        guard let status = try readAnswer() else {
-            throw RunError(unreadableStatusIn: answer)
-        }
+        guard let status = try readAnswer() else { throw RunError(unreadableStatusIn: answer) }
         return .finished(status)
     }
 }

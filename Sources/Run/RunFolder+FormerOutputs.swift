@@ -6,9 +6,7 @@ import Synchronization
 /// The outputs of former images that get others, or that no image has any more.
 extension RunFolder {
     /// Lists them before anything happens to them.
-    func listFormer(
-        _ status: Status, _ result: ImageComparison.Result
-    ) throws(RunError) {
+    func listFormer(_ status: Status, _ result: ImageComparison.Result) throws(RunError) {
         var kept: Set<ByteString> = []
         var gone: Set<ByteString> = []
         for (verdict, image) in zip(result.verdicts, result.images) {

@@ -241,8 +241,7 @@ extension RunFolder {
                 sparsely: job.bytes, to: BatchFile.newManifest, replacing: true, durably: durably)
             try spool.root.closeManifest(BatchFile.newManifest, of: job.bytes, job.manifest)
             FaultPoint.receiptManifestWritten.pass()
-            try spool.root.rename(
-                BatchFile.newManifest, to: answer, as: copy, replacing: true)
+            try spool.root.rename(BatchFile.newManifest, to: answer, as: copy, replacing: true)
             FaultPoint.receiptManifestMoved.pass()
         }
         if let file = former.manifest.file, FileName(file) != copy,

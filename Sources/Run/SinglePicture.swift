@@ -113,8 +113,7 @@ package struct SinglePicture: Sendable {
         if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
         var steps = image.steps(within: limits)
         steps.openImage = openImage
-        let conversion = PictureConversion(
-            name, steps, to: PictureResult(output, name: outputName))
+        let conversion = PictureConversion(name, steps, to: PictureResult(output, name: outputName))
         let report: PictureReport
         switch try PicturePipeline.run(conversion, .file(input.file), admit: { $0 <= memory }) {
         case .made(let made): report = made
@@ -128,9 +127,7 @@ package struct SinglePicture: Sendable {
     }
 
     /// The picture in a regular file at its beginning.
-    private func regular(
-        _ input: borrowing Descriptor, _ name: String
-    ) throws -> Descriptor {
+    private func regular(_ input: borrowing Descriptor, _ name: String) throws -> Descriptor {
         let information = try input.information(path: name)
         let number = input.number
         if information.isFolder { throw FetchError(.notAFile, "\(name): a folder, not a file") }
@@ -164,9 +161,7 @@ package struct SinglePicture: Sendable {
 private final class LayerFile {
     private let file: Descriptor
 
-    init(_ file: consuming Descriptor) {
-        self.file = file
-    }
+    init(_ file: consuming Descriptor) { self.file = file }
 
     /// The same file at its beginning, with a position of its own.
     func reopened(_ name: String) throws(PictureError) -> Descriptor {

@@ -164,8 +164,7 @@ struct SpoolCheck {
         let bytes = found.room.free
         // Some file systems do not count inodes and report 0 of 0.
         let inodes = found.f_files == 0 ? nil : UInt64(found.f_favail)
-        let text =
-            "\(bytes >> 20) MiB free" + (inodes.map { ", \($0) inodes free" } ?? "")
+        let text = "\(bytes >> 20) MiB free" + (inodes.map { ", \($0) inodes free" } ?? "")
         if bytes < 64 << 20 || (inodes ?? .max) < 1000 {
             return [.problem(text, consequence: "soon wait for space")]
         }

@@ -157,8 +157,7 @@ struct CheckCommand: ParsableCommand {
             try pictures.refuse(list: list.list, remedy: remedy)
             return files.map { .path($0) }
         }
-        let job = try pictures.job(
-            .init(files: files, list: list.list), priority: nil, report)
+        let job = try pictures.job(.init(files: files, list: list.list), priority: nil, report)
         return [.made(ManifestFile(try job.manifest(), shown: "the manifest"))]
     }
 

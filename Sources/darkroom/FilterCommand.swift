@@ -92,9 +92,7 @@ struct FilterCommand: ParsableCommand {
     }
 
     private static func tell(_ warnings: [SinglePicture.Warning]) {
-        for warning in warnings {
-            Console.problem("\(warning.picture): warning: \(warning.text)")
-        }
+        for warning in warnings { Console.problem("\(warning.picture): warning: \(warning.text)") }
     }
 
     private func filterToFile(
@@ -125,9 +123,7 @@ struct FilterCommand: ParsableCommand {
             throw ClientError(
                 .cannotCreate, code: "cannot-open", "-o \(path.shellQuoted): opening it: \(error)")
         }
-        if json, Self.isStandardOutput(file) {
-            throw .badOption(Self.needsFile)
-        }
+        if json, Self.isStandardOutput(file) { throw .badOption(Self.needsFile) }
         return try filterToOutput(picture, file.number)
     }
 
@@ -158,8 +154,7 @@ struct FilterCommand: ParsableCommand {
 
     /// The manifest that `submit` would make of these options.
     private func manifest(_ loaded: ConfigurationLoader.Loaded) throws -> Manifest {
-        var job = try pictures.job(
-            .init(files: []), priority: nil, nil, usualFormat: usualFormat())
+        var job = try pictures.job(.init(files: []), priority: nil, nil, usualFormat: usualFormat())
         if isInput, job.format == .source {
             throw ClientError.badOption(
                 "--format source is told by the name of a file, and standard input has none: write"

@@ -16,9 +16,7 @@ package struct StorageBacklog: Sendable {
 
     mutating func add(_ item: WorkRequest) { items.append(item) }
 
-    mutating func add(unprepared key: BatchKey, id: String) {
-        unprepared.append((key, id))
-    }
+    mutating func add(unprepared key: BatchKey, id: String) { unprepared.append((key, id)) }
 
     mutating func remove(_ work: Work) { items.removeAll { $0.work == work } }
 

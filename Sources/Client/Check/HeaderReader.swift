@@ -35,8 +35,7 @@ final class HeaderReader: Sendable {
             switch source {
             case .remote(let url):
                 let output = TransferOutput(try Self.memoryFile(), name: name)
-                let request = TransferRequest(
-                    url: url, output: output, firstBytes: Self.mostBytes)
+                let request = TransferRequest(url: url, output: output, firstBytes: Self.mostBytes)
                 engine.start(request) { [self] result in
                     queue.async { [self] in completion(finding(result, name, page)) }
                 }
@@ -78,9 +77,7 @@ final class HeaderReader: Sendable {
         }
     }
 
-    private func header(
-        in report: TransferReport, _ name: String, _ page: Int?
-    ) -> SourceFinding {
+    private func header(in report: TransferReport, _ name: String, _ page: Int?) -> SourceFinding {
         do throws(PictureError) {
             // The file is open as long as the report refers to it.
             defer { withExtendedLifetime(report) {} }

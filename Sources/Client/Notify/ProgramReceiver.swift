@@ -64,9 +64,7 @@ package struct ProgramReceiver: Sendable {
         return .success(ProgramCall(process, name: words[0].visible))
     }
 
-    private func spawn(
-        _ process: inout pid_t, _ environment: [String], input: CInt
-    ) -> CInt {
+    private func spawn(_ process: inout pid_t, _ environment: [String], input: CInt) -> CInt {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

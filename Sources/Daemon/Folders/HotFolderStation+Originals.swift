@@ -109,8 +109,7 @@ extension HotFolderStation {
                 var isAnswered = true
                 if batch.originals == .move {
                     let name = batch.outputName(of: picture, in: status)
-                    isAnswered = try place(
-                        original(picture, folder), as: name, in: answer, station)
+                    isAnswered = try place(original(picture, folder), as: name, in: answer, station)
                     if isStopped { return false }
                 }
                 switch try isAnswered ? original(picture, folder).remove() : .hasChanged {

@@ -12,9 +12,7 @@ import Synchronization
 /// All of it runs on the intake's queue.
 extension Intake {
     /// The queues have been paused. The report says so.
-    package func suspensionChanged() {
-        queue.async { [self] in reportSoon() }
-    }
+    package func suspensionChanged() { queue.async { [self] in reportSoon() } }
 
     /// The inbox may have changed since the file was written.
     func reportSoon() {
@@ -78,9 +76,7 @@ extension Intake {
         reporter.listed = identity.flatMap { $0.age > 0.1 ? $0 : nil }
         guard let names = try? inbox.names() else { return nil }
         let obstacle = obstacle
-        var report = reporter.report(names, at: Clock.timestamp) {
-            self.judge($0, obstacle)
-        }
+        var report = reporter.report(names, at: Clock.timestamp) { self.judge($0, obstacle) }
         report.scanned = reporter.lastScan
         report.claiming = obstacle == nil
         report.why = obstacle

@@ -95,9 +95,7 @@ package final class Intake: @unchecked Sendable {
 
     var settings: IntakeSettings { currentSettings.withLock { $0 } }
 
-    func update(_ settings: IntakeSettings) {
-        currentSettings.withLock { $0 = settings }
-    }
+    func update(_ settings: IntakeSettings) { currentSettings.withLock { $0 = settings } }
 
     /// Begins to watch, and returns when the watch exists. Then unfinished batches of a previous daemon and the content
     /// of the folder follow.

@@ -151,7 +151,5 @@ extension OriginalsFolder {
 }
 
 extension OriginalPromise {
-    var fileName: FileName? {
-        RelativePath.bytes(ofWord: name).map { FileName(bytes: $0) }
-    }
+    var fileName: FileName? { RelativePath.bytes(ofWord: name).map { FileName(bytes: $0) } }
 }

@@ -122,9 +122,7 @@ package final class Spool: Sendable {
     }
 
     /// Opens the inbox, and creates it if it is missing.
-    package func openInbox() throws(FileError) -> Directory {
-        try root.folder("inbox")
-    }
+    package func openInbox() throws(FileError) -> Directory { try root.folder("inbox") }
 
     /// Opens the current `tmp`, and creates it if it is missing.
     func openTmp() throws(FileError) -> Directory { try root.folder("tmp") }

@@ -38,8 +38,7 @@ package struct StatusFile: Sendable {
         try stage(durably: durably) { write throws(FileError) in
             try status.writtenNow.encode { piece throws(FileError) in
                 guard mayGoOn() else {
-                    throw FileError(
-                        .write, "\(folders.id)/\(BatchFile.status.text)", .canceled)
+                    throw FileError(.write, "\(folders.id)/\(BatchFile.status.text)", .canceled)
                 }
                 try write(piece)
             }
@@ -56,9 +55,7 @@ package struct StatusFile: Sendable {
     }
 
     /// Stages the last status, even if someone has removed `active/ID`.
-    package func stageLast(
-        _ status: Status, mayGoOn: () -> Bool = { true }
-    ) throws(FileError) {
+    package func stageLast(_ status: Status, mayGoOn: () -> Bool = { true }) throws(FileError) {
         do {
             try stage(status, mayGoOn: mayGoOn)
         } catch  where error.errno == .noSuchFileOrDirectory {
@@ -85,8 +82,7 @@ package struct StatusFile: Sendable {
                 sizes.add(image)
                 guard sizes.count > Self.piece else { continue }
                 guard mayGoOn() else {
-                    throw FileError(
-                        .write, "\(folders.id)/\(ResultSizes.fileName.text)", .canceled)
+                    throw FileError(.write, "\(folders.id)/\(ResultSizes.fileName.text)", .canceled)
                 }
                 try write(sizes.take())
             }

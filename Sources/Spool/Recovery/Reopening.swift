@@ -128,9 +128,7 @@ package struct Reopening {
     }
 
     /// Whether an image is filtered, but its output does not exist.
-    private func isMissing(
-        _ image: ImageStatus, in outputs: Directory
-    ) throws(FileError) -> Bool {
+    private func isMissing(_ image: ImageStatus, in outputs: Directory) throws(FileError) -> Bool {
         guard image.state == .filtered else { return false }
         guard let output = image.output else { return image.published != false }
         return try !outputs.exists(FileName(output.file))
@@ -145,8 +143,7 @@ package struct Reopening {
         try spool.active.makeDirectory(name, mode: 0o700)
         let folder = try Directory(name, in: spool.active)
         if !found.isEmpty {
-            try folder.write(
-                found.encoded(), to: BatchFile.sources, durably: durably)
+            try folder.write(found.encoded(), to: BatchFile.sources, durably: durably)
         }
         try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
         if lacksPictures { try folder.write([], to: BatchFile.picturesGone, durably: durably) }
