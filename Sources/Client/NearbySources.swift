@@ -113,9 +113,8 @@ package struct NearbySources: Sendable {
             return nil
         }
         if let pattern { return try place(of: pattern) }
-        var information = stat()
         // A folder is no picture: then the roots may have one.
-        guard stat("\(folder)/\(way)", &information) == 0, !information.isFolder else { return nil }
+        guard stat(path: "\(folder)/\(way)")?.isFolder == false else { return nil }
         let picture = seen(.unchecked(way, in: folder))
         guard let path = picture.path else { return nil }
         return Place(source: ByteString(picture.source), compared: path, way: way)

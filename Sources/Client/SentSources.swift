@@ -65,8 +65,7 @@ package struct SentSources: Sendable {
     ) throws(ClientError) -> Item? {
         let isAbsolute = path.utf8.first == UInt8(ascii: "/")
         let file = isAbsolute ? path : "\(folder)/\(path)"
-        var information = stat()
-        guard stat(file, &information) == 0 else {
+        guard let information = stat(path: file) else {
             if !isAbsolute { return nil }
             throw ClientError(
                 FileError(.find, FileName(path).text, Errno(rawValue: errno), detail: "it"))

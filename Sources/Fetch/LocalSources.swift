@@ -143,8 +143,7 @@ package struct LocalSources: Sendable, Equatable {
     func checked(
         _ descriptor: consuming Descriptor, path: String, owner: UInt32? = nil, shown: RedactedURL
     ) throws(FetchError) -> OpenedFile {
-        var status = stat()
-        guard fstat(descriptor.number, &status) == 0 else {
+        guard let status = stat(of: descriptor.number) else {
             let cause = Errno(rawValue: errno)
             throw FetchError(.sourceUnreadable, "\(shown): its type cannot be determined: \(cause)")
         }

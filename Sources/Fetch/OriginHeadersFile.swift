@@ -51,8 +51,7 @@ package struct OriginHeadersFile {
             isMissing = error == .noSuchFileOrDirectory
             throw TextProblem("cannot be read: \(error)")
         }
-        var status = stat()
-        guard fstat(descriptor.number, &status) == 0, status.isRegularFile else {
+        guard let status = stat(of: descriptor.number), status.isRegularFile else {
             throw TextProblem("is not a file")
         }
         guard status.length <= Self.maximumBytes else {

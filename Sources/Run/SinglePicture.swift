@@ -102,15 +102,8 @@ package struct SinglePicture: Sendable {
         to output: FileDescriptor, _ outputName: String,
         _ openImage: @escaping StageContext.ImageOpener
     ) throws -> PictureReport {
-        var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
-        let number = input.number
-        let count: Int
-        do throws(Errno) {
-            count = try retryingInterrupts { pread(number, &head, head.count, 0) }
-        } catch {
-            throw FileError(.read, name, error)
-        }
-        if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
+        let head = try input.read(TransferReport.prefixLength, at: 0, path: name)
+        if let refusal = InputFormat(prefix: head).refusal(of: name) { throw refusal }
         var steps = image.steps(within: limits)
         steps.openImage = openImage
         let conversion = PictureConversion(name, steps, to: PictureResult(output, name: outputName))
@@ -166,13 +159,11 @@ private final class LayerFile {
     /// The same file at its beginning, with a position of its own.
     func reopened(_ name: String) throws(PictureError) -> Descriptor {
         do {
-            return Descriptor(
-                owning: try retryingInterrupts {
-                    open("/proc/self/fd/\(file.number)", O_RDONLY | O_CLOEXEC)
-                })
+            return try Descriptor(opening: "/proc/self/fd/\(file.number)")
         } catch {
             throw PictureError(
-                .readFailed, "\(name): opening it: \(error)", fault: error.storageFault)
+                .readFailed, "\(name): opening it: \(error.errno)",
+                fault: error.errno.storageFault)
         }
     }
 }

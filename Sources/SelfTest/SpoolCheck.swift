@@ -97,10 +97,7 @@ struct SpoolCheck {
 
     private func permissions() throws(FileError) -> [Finding] {
         var findings: [Finding] = []
-        var own = stat()
-        guard fstat(root.number, &own) == 0 else {
-            throw FileError(.examine, root.path, Errno(rawValue: errno))
-        }
+        let own = try root.information()
         let user = geteuid()
         if own.st_uid != user {
             findings.append(

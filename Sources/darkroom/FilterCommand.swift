@@ -107,8 +107,7 @@ struct FilterCommand: ParsableCommand {
 
     /// Whether it is a device, a pipe or a socket, which no file may replace.
     private static func isSpecial(_ path: String) -> Bool {
-        var information = stat()
-        return stat(path, &information) == 0 && !information.isRegularFile
+        stat(path: path)?.isRegularFile == false
     }
 
     /// Writes the complete picture into a device or a pipe, as into standard output.
@@ -117,11 +116,11 @@ struct FilterCommand: ParsableCommand {
     ) throws(ClientError) -> SinglePicture.Filtered {
         let file: Descriptor
         do {
-            file = Descriptor(
-                owning: try retryingInterrupts { open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) })
+            file = try Descriptor(opening: path, O_WRONLY | O_NOCTTY)
         } catch {
             throw ClientError(
-                .cannotCreate, code: "cannot-open", "-o \(path.shellQuoted): opening it: \(error)")
+                .cannotCreate, code: "cannot-open",
+                "-o \(path.shellQuoted): opening it: \(error.errno)")
         }
         if json, Self.isStandardOutput(file) { throw .badOption(Self.needsFile) }
         return try filterToOutput(picture, file.number)
@@ -129,9 +128,9 @@ struct FilterCommand: ParsableCommand {
 
     /// Whether a file is the device or the pipe that is standard output, under another name.
     private static func isStandardOutput(_ file: borrowing Descriptor) -> Bool {
-        var (one, other) = (stat(), stat())
-        return fstat(file.number, &one) == 0 && fstat(STDOUT_FILENO, &other) == 0
-            && one.st_dev == other.st_dev && one.st_ino == other.st_ino
+        guard let one = stat(of: file.number), let other = stat(of: STDOUT_FILENO)
+        else { return false }
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 
     private func refuseUnusable() throws(ClientError) {

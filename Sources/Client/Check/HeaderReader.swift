@@ -126,8 +126,7 @@ final class HeaderReader: Sendable {
     /// Whether the permissions certainly exclude this user. Whether one of the user's groups may read the file is not
     /// known.
     private static func isClosed(_ file: borrowing Descriptor, to user: UInt32) -> Bool {
-        var status = stat()
-        guard user != 0, fstat(file.number, &status) == 0 else { return false }
+        guard user != 0, let status = stat(of: file.number) else { return false }
         let needed = status.st_uid == user ? S_IRUSR : S_IRGRP | S_IROTH
         return status.st_mode & needed == 0
     }

@@ -31,10 +31,8 @@ package struct ProgramReceiver: Sendable {
             : (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
                 .map { "\($0)/" }
         return folders.contains { folder in
-            var information = stat()
             let path = folder + name
-            return stat(path, &information) == 0 && information.isRegularFile
-                && access(path, X_OK) == 0
+            return stat(path: path)?.isRegularFile == true && access(path, X_OK) == 0
         }
     }
 

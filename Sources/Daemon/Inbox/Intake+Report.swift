@@ -166,8 +166,5 @@ extension Intake {
 
 extension Directory {
     /// Changes when entries are created, removed or renamed; nil if it cannot be read.
-    var identity: FileIdentity? {
-        var information = stat()
-        return fstat(number, &information) == 0 ? FileIdentity(information) : nil
-    }
+    var identity: FileIdentity? { (try? information()).map { FileIdentity($0) } }
 }

@@ -291,11 +291,8 @@ extension Scheduler {
                 let found = FoundFile(bytes: content, identity: settled)
                 return (content.prefix(TransferReport.prefixLength), found as FoundFile?, bytes)
             }
-            var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
-            let count = try retryingInterrupts {
-                pread(file.descriptor.number, &head, head.count, 0)
-            }
-            return (head.prefix(count), nil, bytes)
+            let head = try file.descriptor.file.bytes(TransferReport.prefixLength, at: 0)
+            return (head[...], nil, bytes)
         }
         let kind = InputFormat(prefix: head)
         if let refusal = kind.refusal(of: source.shown) { throw refusal }
