@@ -30,10 +30,7 @@ package final class ServiceManagerNotifier: Sendable {
 
     /// The text that `systemctl status` shows. It is sent only if it has changed.
     package func status(_ text: String) {
-        let isNew = lastStatus.withLock { last in
-            defer { last = text }
-            return last != text
-        }
+        let isNew = lastStatus.withLock { exchange(&$0, with: text) != text }
         if isNew { send("STATUS=\(text)") }
     }
 

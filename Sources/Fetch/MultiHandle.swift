@@ -77,8 +77,7 @@ final class MultiHandle {
 
     /// Runs the work that libcurl has postponed to its time limit, if the limit is reached.
     func fire(now: UInt64) -> CURLMcode {
-        let stuck = refused
-        refused = []
+        let stuck = exchange(&refused, with: [])
         for handle in stuck where handle.pool === self {
             // After the end of a pause, libcurl runs the handle at its next time limit, which is now. During
             // connecting, a pause has no other effect.

@@ -45,9 +45,6 @@ final class TransferMailbox: Sendable {
     /// For the engine's thread: the new commands, and whether they are the last.
     func collect() -> (commands: [Command], isClosed: Bool) {
         turns.add(1, ordering: .relaxed)
-        return state.withLock { state in
-            defer { state.commands = [] }
-            return (state.commands, state.isClosed)
-        }
+        return state.withLock { (exchange(&$0.commands, with: []), $0.isClosed) }
     }
 }

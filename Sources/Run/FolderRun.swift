@@ -274,10 +274,7 @@ package final class FolderRun: Sendable {
     func stop(_ ending: Ending) {
         control.async { [self] in
             guard let scheduler = scheduler.withLock({ $0 }) else { return finish(ending) }
-            let isFirst = state.withLock { state in
-                defer { state.isStopping = true }
-                return !state.isStopping
-            }
+            let isFirst = state.withLock { !exchange(&$0.isStopping, with: true) }
             guard isFirst else {
                 if case .stopped = ending { scheduler.abort() }
                 return

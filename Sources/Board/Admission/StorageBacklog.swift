@@ -30,10 +30,7 @@ package struct StorageBacklog: Sendable {
         unprepared.isEmpty ? nil : unprepared.removeFirst()
     }
 
-    mutating func takeAll() -> StorageBacklog {
-        defer { self = StorageBacklog() }
-        return self
-    }
+    mutating func takeAll() -> StorageBacklog { exchange(&self, with: StorageBacklog()) }
 }
 
 extension Work {

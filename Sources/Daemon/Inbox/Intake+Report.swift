@@ -47,10 +47,7 @@ extension Intake {
     /// Updates the part of the status line about files on which somebody must act.
     private func tellStatus(of report: InboxReport) {
         let backlog = InboxBacklog(report)
-        let isNews = publishedBacklog.withLock { last in
-            defer { last = backlog }
-            return last != backlog
-        }
+        let isNews = publishedBacklog.withLock { exchange(&$0, with: backlog) != backlog }
         if isNews { scheduler.progressed() }
     }
 

@@ -78,8 +78,7 @@ extension Intake {
 
     /// Handles what scans have read. If two scans follow each other at once, the first call has the events of both.
     private func handleUnhandled() {
-        let events = unhandled
-        unhandled = []
+        let events = exchange(&unhandled, with: [])
         if !events.isEmpty { handle(events) }
     }
 

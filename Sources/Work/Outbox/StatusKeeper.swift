@@ -171,10 +171,7 @@ final class StatusKeeper: Sendable {
 
     /// Tries what is kept again.
     private func tryKept() {
-        let kept = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
+        let kept = state.withLock { exchange(&$0, with: State()) }
         for (key, source) in kept.refused { changed(key, source) }
         for (key, source) in kept.parking { park(key, source) }
     }
