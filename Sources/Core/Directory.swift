@@ -114,15 +114,13 @@ package final class Directory: Sendable {
 
     /// The attributes of a file, without following a symbolic link; nil if it does not exist.
     package func information(of name: FileName) throws(FileError) -> stat? {
-        var information = stat()
-        do {
+        return try ifExists { () throws(FileError) -> stat? in
+            var information = stat()
             _ = try retryingInterrupts(.examine, path(of: name)) {
                 name.withCString { fstatat(number, $0, &information, AT_SYMLINK_NOFOLLOW) }
             }
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
+            return information
         }
-        return information
     }
 
     package func information() throws(FileError) -> stat { try descriptor.information(path: path) }

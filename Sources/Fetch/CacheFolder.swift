@@ -97,10 +97,8 @@ package final class CacheFolder: Sendable {
 
     /// Opens a response for reading; nil if it does not exist.
     func open(_ key: CacheKey) throws(FileError) -> Descriptor? {
-        do {
-            return try Directory(key.folder, in: root).open(key.file)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
+        return try ifExists { () throws(FileError) -> Descriptor? in
+            try Directory(key.folder, in: root).open(key.file)
         }
     }
 

@@ -17,11 +17,7 @@ extension Directory {
 
     /// Opens a file for reading; nil if it does not exist.
     package func openIfExists(_ name: FileName) throws(FileError) -> Descriptor? {
-        do {
-            return try open(name)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
-        }
+        return try ifExists { () throws(FileError) -> Descriptor? in try open(name) }
     }
 
     /// Opens the folder `name` in this one, and creates it if it is missing. Someone may remove it between the two steps.
