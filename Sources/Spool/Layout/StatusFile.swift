@@ -80,7 +80,7 @@ package struct StatusFile: Sendable {
             var sizes = ResultSizes(id: folders.id)
             for image in status.images {
                 sizes.add(image)
-                guard sizes.count > Self.piece else { continue }
+                guard sizes.count > Descriptor.piece else { continue }
                 guard mayGoOn() else {
                     throw FileError(.write, "\(folders.id)/\(ResultSizes.fileName.text)", .canceled)
                 }
@@ -89,8 +89,6 @@ package struct StatusFile: Sendable {
             try write(sizes.end())
         }
     }
-
-    private static let piece = 64 << 10
 
     /// An answer that is final promises its outputs, and a restart does not finish their renames.
     package func sync(_ status: Status) throws(FileError) {
