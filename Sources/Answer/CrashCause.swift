@@ -74,9 +74,7 @@ package struct Crashes: Sendable, Equatable {
     package static let enoughEvidence = 2
     package static let enoughKills = 5
 
-    package init(of victim: CrashVictim) {
-        self.victim = victim
-    }
+    package init(of victim: CrashVictim) { self.victim = victim }
 
     package mutating func add(_ cause: CrashCause, number: Int) { causes[number] = cause }
 

@@ -29,9 +29,7 @@ package struct FileIdentity: Sendable, Equatable {
     }
 
     /// Whether this file was changed before the other one, or at the same time and has the smaller name.
-    package func isOlder(
-        than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]
-    ) -> Bool {
+    package func isOlder(than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]) -> Bool {
         let own = (modifiedSeconds, modifiedNanoseconds)
         let others = (other.modifiedSeconds, other.modifiedNanoseconds)
         return own == others ? name.lexicographicallyPrecedes(otherName) : own < others
@@ -40,9 +38,7 @@ package struct FileIdentity: Sendable, Equatable {
 
 extension stat {
     /// When the file was renamed, linked or written to, in seconds since 1970.
-    package var statusChanged: Double {
-        st_ctim.seconds
-    }
+    package var statusChanged: Double { st_ctim.seconds }
 }
 
 extension timespec {

@@ -125,9 +125,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     package var isWarned: Bool { state == .filtered && warnings?.isEmpty == false }
 
     /// Counts one more attempt. The number comes from a file and may have any value.
-    package mutating func countAttempt() {
-        attempts = min(max(attempts, 0), 1 << 30) + 1
-    }
+    package mutating func countAttempt() { attempts = min(max(attempts, 0), 1 << 30) + 1 }
 
     package struct Output: Codable, Sendable, Equatable {
         package var file: String

@@ -90,9 +90,7 @@ package struct InboxReport: Codable, Sendable, Equatable {
         }
     }
 
-    package init(written: String) {
-        self.written = written
-    }
+    package init(written: String) { self.written = written }
 
     /// The number of files that are not taken.
     package var total: Int { counts.values.reduce(0, +) }

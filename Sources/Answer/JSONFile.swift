@@ -15,3 +15,17 @@ package enum JSONFile {
         }
     }
 }
+
+/// Writes the lines of files that have one JSON object in each.
+package struct JSONLines {
+    private let encoder = JSONEncoder()
+
+    package init() { encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes] }
+
+    /// - Parameter value: of strings, integers, lists and objects: they can always be encoded.
+    package func append(_ value: some Encodable, to bytes: inout [UInt8]) {
+        guard let line = try? encoder.encode(value) else { return }
+        bytes += line
+        bytes.append(UInt8(ascii: "\n"))
+    }
+}

@@ -13,13 +13,9 @@ package indirect enum Rare<Value: Codable & Sendable & Equatable>: Sendable, Equ
 }
 
 extension Rare: Codable {
-    package init(from decoder: any Decoder) throws {
-        self.init(try Value(from: decoder))
-    }
+    package init(from decoder: any Decoder) throws { self.init(try Value(from: decoder)) }
 
-    package func encode(to encoder: any Encoder) throws {
-        try value.encode(to: encoder)
-    }
+    package func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
 }
 
 /// A text that few images have.

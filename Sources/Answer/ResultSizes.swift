@@ -129,8 +129,7 @@ extension ResultSizes.Image {
             let index = known ?? sets.count
             if known == nil { sets.append((output.format, [], [])) }
             guard sets[index].widths.insert(output.width).inserted else { continue }
-            sets[index].candidates.append(
-                "\(PercentEncoding.path(output.file)) \(output.width)w")
+            sets[index].candidates.append("\(PercentEncoding.path(output.file)) \(output.width)w")
         }
         return sets.map { ($0.format, $0.candidates.joined(separator: ", ")) }
     }

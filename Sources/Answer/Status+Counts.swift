@@ -44,9 +44,7 @@ extension Status.Counts {
 
     /// Adds the numbers of other images. They come from a file and may have any values. What is not known of one part
     /// is not known of the sum.
-    package mutating func add(_ other: Status.Counts) {
-        combine(other) { $0.saturatingAdd($1) }
-    }
+    package mutating func add(_ other: Status.Counts) { combine(other) { $0.saturatingAdd($1) } }
 
     /// Subtracts the numbers of some of the images in the same way.
     package mutating func subtract(_ other: Status.Counts) {

@@ -173,9 +173,7 @@ package struct Status: VersionedFile, Codable, Sendable, Equatable {
 
         /// Without what is no time, in a file that somebody has written.
         var plausible: Self {
-            func time(_ text: String?) -> String? {
-                text.flatMap { Moment($0) == nil ? nil : $0 }
-            }
+            func time(_ text: String?) -> String? { text.flatMap { Moment($0) == nil ? nil : $0 } }
             return Times(
                 received: time(received) ?? "", started: time(started), finished: time(finished),
                 workMilliseconds: workMilliseconds)
@@ -236,7 +234,5 @@ package enum BatchState: String, Codable, Sendable, CaseIterable {
     package var isFinal: Bool { self != .pending && self != .processing && self != .held }
 
     /// The state in a sentence.
-    package var words: String {
-        self == .completedWithErrors ? "completed with errors" : rawValue
-    }
+    package var words: String { self == .completedWithErrors ? "completed with errors" : rawValue }
 }

@@ -74,9 +74,7 @@ package struct StatusStream: Sendable {
             throw .file(error)
         }
         let ends = try Self.ends(of: file, information.length, path)
-        guard let frame = Status(decoding: ends.frame), frame.images.isEmpty else {
-            throw .foreign
-        }
+        guard let frame = Status(decoding: ends.frame), frame.images.isEmpty else { throw .foreign }
         self.frame = frame
         identity = FileIdentity(information)
         (position, end) = (ends.images.lowerBound, ends.images.upperBound)

@@ -23,9 +23,7 @@ extension Batch {
     }
 
     private mutating func admit(_ index: Int, _ pool: inout Pool) {
-        if let beginning = markStarted() {
-            pool.request(.begun(beginning))
-        }
+        if let beginning = markStarted() { pool.request(.begun(beginning)) }
         if let crashes = crashes[index], crashes.shouldQuarantine {
             let failure = crashes.failure(of: status.images[index].name)
             return fail(index, failure, at: .filter, &pool)

@@ -7,9 +7,7 @@ extension Batch {
     /// Has an image's output delivered, and then recorded.
     ///
     /// - Returns: false if it is not to be delivered.
-    mutating func deliver(
-        _ index: Int, _ image: UndeliveredImage, _ pool: inout Pool
-    ) -> Bool {
+    mutating func deliver(_ index: Int, _ image: UndeliveredImage, _ pool: inout Pool) -> Bool {
         guard let delivery = manifest.images[index].delivery, image.status.output != nil,
             !handOvers.isFilteredAgain(index)
         else { return false }

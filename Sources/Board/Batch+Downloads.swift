@@ -20,9 +20,7 @@ extension Batch {
         }
     }
 
-    private mutating func move(
-        waitersOf source: Int, to stage: ImageStage, _ pool: inout Pool
-    ) {
+    private mutating func move(waitersOf source: Int, to stage: ImageStage, _ pool: inout Pool) {
         for image in sources[source].waiters where live[image] != nil {
             move(image, to: stage, &pool)
         }
@@ -100,9 +98,7 @@ extension Batch {
     // MARK: The end
 
     /// A download has ended: its images continue with the filters, wait for another attempt, or fail.
-    mutating func downloadEnded(
-        _ source: Int, result: DownloadResult, _ pool: inout Pool
-    ) {
+    mutating func downloadEnded(_ source: Int, result: DownloadResult, _ pool: inout Pool) {
         attempts[source]?.count += 1
         attempts[source]?.partial = nil
         switch result {
@@ -125,9 +121,7 @@ extension Batch {
             {
                 return retry(source, failure, after: delay, partial, &pool)
             }
-            if case .final(let last) = verdict {
-                return end(source: source, failure: last, &pool)
-            }
+            if case .final(let last) = verdict { return end(source: source, failure: last, &pool) }
             end(source: source, failure: failure, &pool)
         }
     }

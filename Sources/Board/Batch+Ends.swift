@@ -23,9 +23,7 @@ extension Batch {
 
     /// An image has been filtered, or has failed: it is recorded, or gets its former status back. It ends when that is
     /// done.
-    mutating func record(
-        _ index: Int, _ image: ImageStatus, at step: Step, _ pool: inout Pool
-    ) {
+    mutating func record(_ index: Int, _ image: ImageStatus, at step: Step, _ pool: inout Pool) {
         move(index, to: .recording, &pool)
         // The times of the step that has ended.
         var image = image
@@ -37,9 +35,7 @@ extension Batch {
                 : .record(key, id: id, index: index, image, step))
     }
 
-    mutating func fail(
-        _ index: Int, _ failure: Failure, at step: Step, _ pool: inout Pool
-    ) {
+    mutating func fail(_ index: Int, _ failure: Failure, at step: Step, _ pool: inout Pool) {
         var image = status.images[index]
         image.state = failure.isCancellation ? .cancelled : .failed
         image.error = failure
@@ -110,15 +106,12 @@ extension Batch {
             if isNeeded, let failure = standing[index], manifest.images[index].isHandedOver {
                 // Its pixels cannot be handed over.
                 guard formers[dependent] != nil else {
-                    failOrphan(
-                        dependent, missing: index, image.failed(failure), &pool)
+                    failOrphan(dependent, missing: index, image.failed(failure), &pool)
                     continue
                 }
                 standing[dependent] = failure
             }
-            if blockers[dependent] == 0 {
-                unblocked.append(dependent)
-            }
+            if blockers[dependent] == 0 { unblocked.append(dependent) }
         }
     }
 

@@ -57,8 +57,7 @@ extension Batch {
         noteTimes(index, from: old, to: stage, now)
         let working = live.workingCount
         let since = old.isWaiting && stage.isWaiting ? live[index]?.since : nil
-        live[index] =
-            stage.isAdmitted ? LiveImages.Live(stage: stage, since: since ?? now) : nil
+        live[index] = stage.isAdmitted ? LiveImages.Live(stage: stage, since: since ?? now) : nil
         pool.count(from: old, to: stage, level, of: owner)
         switch stage {
         case .new: unblocked.append(index)

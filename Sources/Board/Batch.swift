@@ -200,10 +200,7 @@ package struct Batch {
     }
 
     /// Takes the free scratch files, so that none is used while its space is freed.
-    mutating func takeFreeSlots() -> [Int] {
-        defer { freeSlots = [] }
-        return freeSlots
-    }
+    mutating func takeFreeSlots() -> [Int] { exchange(&freeSlots, with: []) }
 
     package mutating func returnSlots(_ slots: [Int]) { freeSlots += slots }
 

@@ -82,9 +82,7 @@ extension Board {
     }
 
     /// An operation's thread has begun.
-    package mutating func begin(
-        _ ticket: Admission.Ticket, key: CacheKey?
-    ) -> Admission.Beginning {
+    package mutating func begin(_ ticket: Admission.Ticket, key: CacheKey?) -> Admission.Beginning {
         let (beginning, outcome) = admission.begin(ticket, key: key)
         follow(outcome)
         return beginning
@@ -109,9 +107,7 @@ extension Board {
     // MARK: Leaving
 
     /// An operation was not allowed to begin. If its work was taken back since, this changes nothing.
-    package mutating func deferred(
-        _ ticket: Admission.Ticket, _ change: (inout Board) -> Void
-    ) {
+    package mutating func deferred(_ ticket: Admission.Ticket, _ change: (inout Board) -> Void) {
         if admission.isCurrent(ticket) { left(ticket, isShared: false, change) }
     }
 

@@ -89,8 +89,7 @@ extension Board {
             let continued = waiting.continued?.status
             dequeue(key, &batch)
             waitingBatches[key] = batch
-            pool.request(
-                .amendStatus(id: batch.id, control, batch.commands, continued: continued))
+            pool.request(.amendStatus(id: batch.id, control, batch.commands, continued: continued))
         case .cancelled:
             self.waiting[batch.level.index].remove(key, of: batch.owner)
             waitingBatches[key] = batch

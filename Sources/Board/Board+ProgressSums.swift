@@ -25,7 +25,6 @@ extension Board {
             return nil
         }
         status.images = []
-        return BatchSums(
-            id: waiting.id, status: status, outputBytes: waiting.outputBytes)
+        return BatchSums(id: waiting.id, status: status, outputBytes: waiting.outputBytes)
     }
 }

@@ -27,9 +27,7 @@ extension Board {
         change(key) { $0.downloadDeferred(source, &$1) }
     }
 
-    package mutating func downloadEnded(
-        _ key: BatchKey, _ source: Int, result: DownloadResult
-    ) {
+    package mutating func downloadEnded(_ key: BatchKey, _ source: Int, result: DownloadResult) {
         change(key) { $0.downloadEnded(source, result: result, &$1) }
     }
 

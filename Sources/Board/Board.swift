@@ -91,9 +91,7 @@ package struct Board {
     /// The key of a source in the cache; nil if nothing is cached, or for a local file.
     package var cacheKey: @Sendable (SourceReference) -> CacheKey? = { _ in nil }
 
-    package init(_ settings: BoardSettings) {
-        self.init(settings, Bounds())
-    }
+    package init(_ settings: BoardSettings) { self.init(settings, Bounds()) }
 
     init(_ settings: BoardSettings, _ bounds: Bounds) {
         pool = Pool(settings, bounds)

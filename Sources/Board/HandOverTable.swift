@@ -36,9 +36,7 @@ struct HandOverTable {
     private var changed: Set<Int> = []
 
     /// - Parameter files: the images whose file exists according to the journal.
-    init(files: Set<Int>) {
-        self.files = files
-    }
+    init(files: Set<Int>) { self.files = files }
 
     func isThere(_ index: Int) -> Bool { files.contains(index) }
 
@@ -76,9 +74,7 @@ struct HandOverTable {
     /// Forgets the image's file if nobody needs it.
     ///
     /// - Returns: whether there is a file to remove.
-    mutating func letGo(of index: Int) -> Bool {
-        users[index] == nil && files.remove(index) != nil
-    }
+    mutating func letGo(of index: Int) -> Bool { users[index] == nil && files.remove(index) != nil }
 
     var unneeded: [Int] { files.filter { users[$0] == nil } }
 }

@@ -11,11 +11,9 @@ package struct Pool {
     /// The number of the last wait for a next attempt.
     private var lastRetry = 0
 
-    var rotation = [BatchRotation<BatchKey>](
-        repeating: BatchRotation(), count: Level.count)
+    var rotation = [BatchRotation<BatchKey>](repeating: BatchRotation(), count: Level.count)
     /// For each level and owner: images with places.
-    private(set) var placesOfOwner = [[FairShare.Owner: Int]](
-        repeating: [:], count: Level.count)
+    private(set) var placesOfOwner = [[FairShare.Owner: Int]](repeating: [:], count: Level.count)
     /// For each level: images with places.
     private(set) var places = [Int](repeating: 0, count: Level.count)
     /// For each level: admitted images without places, because they wait outside the queues.

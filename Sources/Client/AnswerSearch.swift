@@ -20,8 +20,7 @@ package struct AnswerSearch {
         self.spool = spool
         outbox = try spool.outbox()
         let beginning = Array(Claim.id(fromFileName: stem + ".json").utf8)
-        others = Set(
-            try asClientError(outbox.names()).filter { $0.bytes.starts(with: beginning) })
+        others = Set(try asClientError(outbox.names()).filter { $0.bytes.starts(with: beginning) })
     }
 
     /// The ID of the batch; nil if the daemon has not taken the file yet.

@@ -37,8 +37,7 @@ package struct ClientError: CodedError, Equatable {
     package static func unreadable(
         _ path: String, _ reason: String = StatusDefect.unknown
     ) -> ClientError {
-        ClientError(
-            .ioError, code: "unreadable-file", "\(path): \(reason)", remedy: otherForm)
+        ClientError(.ioError, code: "unreadable-file", "\(path): \(reason)", remedy: otherForm)
     }
 
     /// An option with a value that it cannot have, or that does not fit the others.

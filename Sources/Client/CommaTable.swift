@@ -23,9 +23,7 @@ struct CommaTable {
     /// - Parameter name: a column that makes the text a table.
     /// - Returns: nil if the first line does not name this column, so that it is another kind of text.
     /// - Throws: an error that names the line.
-    init?(
-        _ text: ArraySlice<UInt8>, shown: String, mustHave name: String
-    ) throws(ClientError) {
+    init?(_ text: ArraySlice<UInt8>, shown: String, mustHave name: String) throws(ClientError) {
         self.shown = shown
         let first = text.prefix { $0 != UInt8(ascii: "\n") }
         guard Self.names(in: first, dividedBy: UInt8(ascii: ",")).contains(name) else {

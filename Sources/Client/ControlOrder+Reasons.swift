@@ -9,9 +9,7 @@ extension ControlOrder {
 
     /// An answer is removed in one step, before its control file.
     func removal(_ view: BatchView) throws(ClientError) -> Outcome? {
-        guard try isStillThere(view), let batch = try view.read() else {
-            return .done(id: view.id)
-        }
+        guard try isStillThere(view), let batch = try view.read() else { return .done(id: view.id) }
         guard gone != nil else { return nil }
         return .noEffect(id: view.id, try reasonAgainstRemoval(view.id, batch))
     }

@@ -196,9 +196,7 @@ package final class ControlOrder {
         case .sets(.held):
             if batch.state == .held { return .already(id: id, "is held already") }
         case .sets(.free):
-            if !batch.state.isFinal, batch.state != .held {
-                return .already(id: id, "is not held")
-            }
+            if !batch.state.isFinal, batch.state != .held { return .already(id: id, "is not held") }
         }
         guard batch.state.isFinal else { return nil }
         return .noEffect(id: id, "has ended before (\(batch.state.rawValue))")

@@ -8,8 +8,7 @@ final class FileEvents: Sendable {
     static let shared = FileEvents()
 
     /// Without inotify its number is negative, which poll(2) ignores.
-    private let inotify = Descriptor(
-        owning: inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC)))
+    private let inotify = Descriptor(owning: inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC)))
 
     /// Has input when something has changed.
     var number: CInt { inotify.number }

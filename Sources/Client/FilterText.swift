@@ -71,8 +71,7 @@ package struct FilterText: Sendable, Equatable {
             let value = String(piece[piece.index(after: sign)...])
             let parameter = specification.parameter(named: ByteString(key))
             if parameter == nil, FilterCatalog.specification(named: ByteString(key)) != nil {
-                throw problem(
-                    text, "‘\(key)’ is a filter, too; give each filter its own --filter")
+                throw problem(text, "‘\(key)’ is a filter, too; give each filter its own --filter")
             }
             entries.append(ManifestValue.Entry(key, self.value(value, of: parameter)))
         }
@@ -183,8 +182,7 @@ package struct FilterText: Sendable, Equatable {
                 return
             }
             let hint = problem.suggestion.map { "; did you mean ‘\($0)’?" } ?? ""
-            throw Self.problem(
-                text, code: problem.code, Self.inThisForm(problem.message) + hint)
+            throw Self.problem(text, code: problem.code, Self.inThisForm(problem.message) + hint)
         }
     }
 

@@ -5,9 +5,7 @@ import Glibc
 
 extension SpoolFolder {
     /// What the daemon wrote last about the files in the inbox; nil if it has not written yet.
-    package func inboxReport() -> InboxReport? {
-        try? root.decode(InboxReport.self, "inbox.json")
-    }
+    package func inboxReport() -> InboxReport? { try? root.decode(InboxReport.self, "inbox.json") }
 
     /// What the daemon wrote last about hot folders; nil if it never had one.
     package func foldersReport() -> FoldersReport? {

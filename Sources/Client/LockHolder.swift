@@ -40,8 +40,7 @@ enum LockHolder: Equatable {
     /// Whether there is a process with this number, of the user who owns the lock. The number may be that of a report,
     /// which comes from the owner of the spool.
     static func isOfOwner(_ process: pid_t, of spool: SpoolFolder) -> Bool {
-        var information = stat()
-        guard stat("/proc/\(process)", &information) == 0,
+        guard let information = stat(path: "/proc/\(process)"),
             let lock = try? spool.root.information(of: "lock")
         else { return false }
         return information.st_uid == lock.st_uid

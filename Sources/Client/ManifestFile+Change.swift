@@ -58,9 +58,7 @@ extension ManifestFile {
         }
         guard let root, case .map(let map) = root.value else { return nil }
         let quoted = change.value.inline(.json)
-        if let value = map[ByteString(change.key)] {
-            return replacing(value.place, with: quoted)
-        }
+        if let value = map[ByteString(change.key)] { return replacing(value.place, with: quoted) }
         guard let start = offset(of: root.place) else { return nil }
         if bytes[start] == UInt8(ascii: "{") {
             let entry = "\"\(change.key)\": \(quoted), "

@@ -43,9 +43,7 @@ extension ManifestFile {
         return changed
     }
 
-    private func edited(
-        _ changes: [ByteString: ByteString], _ rules: ManifestRules
-    ) -> [UInt8]? {
+    private func edited(_ changes: [ByteString: ByteString], _ rules: ManifestRules) -> [UInt8]? {
         let sources = ManifestReader.sources(in: bytes, format, limits: rules.limits)
             .filter { changes[$0.text] != nil }
             .sorted { ($0.place.line, $0.place.column) < ($1.place.line, $1.place.column) }

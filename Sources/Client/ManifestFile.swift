@@ -108,7 +108,6 @@ package struct ManifestFile: Sendable {
             return .failure(ManifestRejection(problems: problems))
         }
     }
-
 }
 
 extension ManifestProblem {

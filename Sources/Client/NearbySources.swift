@@ -19,8 +19,7 @@ package struct NearbySources: Sendable {
 
     /// - Parameter folder: the folder of the manifest's file, or the working folder for standard input.
     package init(beside folder: String, roots: SourceRoots?) {
-        self.folder = PictureSource.absolute(
-            folder, in: FileManager.default.currentDirectoryPath)
+        self.folder = PictureSource.absolute(folder, in: FileManager.default.currentDirectoryPath)
         self.roots = roots
         var local = LocalSources(relativeTo: self.folder, maximumBytes: .max)
         local.ignored = roots?.ignoredNames ?? .standard
@@ -46,9 +45,7 @@ package struct NearbySources: Sendable {
     }
 
     /// - Throws: if a pattern cannot name the files that are beside the manifest.
-    package func placement(
-        of sources: some Sequence<ByteString>
-    ) throws(ClientError) -> Placement {
+    package func placement(of sources: some Sequence<ByteString>) throws(ClientError) -> Placement {
         var placement = Placement()
         var seen: Set<ByteString> = []
         for source in sources where seen.insert(source).inserted {
@@ -116,11 +113,8 @@ package struct NearbySources: Sendable {
             return nil
         }
         if let pattern { return try place(of: pattern) }
-        var information = stat()
         // A folder is no picture: then the roots may have one.
-        guard stat("\(folder)/\(way)", &information) == 0, !information.isFolder else {
-            return nil
-        }
+        guard stat(path: "\(folder)/\(way)")?.isFolder == false else { return nil }
         let picture = seen(.unchecked(way, in: folder))
         guard let path = picture.path else { return nil }
         return Place(source: ByteString(picture.source), compared: path, way: way)

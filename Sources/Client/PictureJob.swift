@@ -31,9 +31,7 @@ package struct PictureJob: Sendable {
     /// one by one.
     package var title: String?
 
-    package init(_ pictures: [PictureSource]) {
-        self.pictures = pictures
-    }
+    package init(_ pictures: [PictureSource]) { self.pictures = pictures }
 
     /// The manifest. Without filters it has an empty list: somebody who names none at a terminal wants pictures of
     /// another format, not the filters that the daemon has for manifests without a list.
@@ -81,8 +79,7 @@ package struct PictureJob: Sendable {
         }
         if let watermark {
             let name = ManifestValue.text(layers.name(of: watermark.picture))
-            values.append(
-                .map("watermark", .map([.init("from", name)] + watermark.parameters)))
+            values.append(.map("watermark", .map([.init("from", name)] + watermark.parameters)))
         }
         return values
     }

@@ -38,8 +38,7 @@ package struct PictureList: Sendable, Equatable {
     package init(_ bytes: [UInt8], shown: String) throws(ClientError) {
         self.shown = shown
         guard bytes.count <= Self.mostBytes else {
-            throw Self.problem(
-                shown, nil, "the list has more than \(Units.bytes(Self.mostBytes))")
+            throw Self.problem(shown, nil, "the list has more than \(Units.bytes(Self.mostBytes))")
         }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             throw Self.problem(shown, nil, "it is UTF-16; save it as UTF-8")

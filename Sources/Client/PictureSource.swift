@@ -114,9 +114,8 @@ package struct PictureSource: Sendable, Equatable {
     }
 
     private static func requireFile(_ path: String, _ argument: String) throws(ClientError) {
-        var information = stat()
         let shown = FileName(argument).text
-        guard stat(path, &information) == 0 else {
+        guard let information = stat(path: path) else {
             let error = Errno(rawValue: errno)
             if error == .noSuchFileOrDirectory, resemblesURL(argument) {
                 throw ClientError(

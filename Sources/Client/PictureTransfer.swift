@@ -18,8 +18,7 @@ struct PictureTransfer: ~Copyable {
     /// Opens the picture at `path`. Symbolic links are followed, as by the user's other programs.
     init(_ path: String) throws(FileError) {
         let shown = FileName(path).text
-        let file = try Descriptor(
-            opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY, shown: shown)
+        let file = try Descriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY, shown: shown)
         guard try file.information(path: shown).isRegularFile else {
             throw FileError(
                 .send, shown, .notSupported, detail: "it along (it is not a regular file)")

@@ -59,10 +59,7 @@ package struct PictureTree: Sendable {
         !argument.contains("://") && isFolder(argument)
     }
 
-    package static func isFolder(_ path: String) -> Bool {
-        var information = stat()
-        return stat(path, &information) == 0 && information.isFolder
-    }
+    package static func isFolder(_ path: String) -> Bool { stat(path: path)?.isFolder == true }
 
     package init(_ path: String) {
         self.path = path

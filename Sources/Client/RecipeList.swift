@@ -18,8 +18,7 @@ package struct RecipeList: Sendable {
     package init(_ report: QueueReport?) {
         folder = report.map(\.limits.recipesFolder) ?? RecipeFolder.standardPath
         let limit = report?.limits.filters ?? ManifestLimits().filters
-        content =
-            folder.map { RecipeFolder.read($0, limit: limit) } ?? RecipeFolder.Content()
+        content = folder.map { RecipeFolder.read($0, limit: limit) } ?? RecipeFolder.Content()
         isComplete = report != nil && content.problems.isEmpty
         isOnly = report?.limits.recipesOnly ?? false
         ofFolders = report?.limits.inboxRecipe
@@ -36,9 +35,7 @@ package struct RecipeList: Sendable {
     package func lines(on terminal: Terminal) -> [String] {
         guard !content.recipes.isEmpty else { return [] }
         var table = TextTable([.init("RECIPE"), .init("WHAT IT DOES", minimum: 12, wraps: true)])
-        for recipe in content.recipes {
-            table.append([.init(recipe.name), .init(recipe.summary)])
-        }
+        for recipe in content.recipes { table.append([.init(recipe.name), .init(recipe.summary)]) }
         return table.lines(on: terminal)
     }
 
@@ -68,9 +65,7 @@ extension Recipe {
     /// What people see of it in a list: the comment in its first line or, without one, its text in one line.
     package var summary: String {
         let first = text.split(separator: "\n", omittingEmptySubsequences: true).first ?? ""
-        if first.hasPrefix("#") {
-            return String(first.drop { $0 == "#" || $0 == " " })
-        }
+        if first.hasPrefix("#") { return String(first.drop { $0 == "#" || $0 == " " }) }
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return line.count <= 120 ? line : "\(line.prefix(119))…"
     }

@@ -29,9 +29,7 @@ package struct SentSources: Sendable {
     ///   - folder: the folder of the manifest's file.
     ///   - limit: the maximum size of a picture, in bytes.
     /// - Throws: if a file cannot be sent; nothing was done then.
-    package init(
-        of manifest: Manifest, beside folder: String, limit: Int?
-    ) throws(ClientError) {
+    package init(of manifest: Manifest, beside folder: String, limit: Int?) throws(ClientError) {
         var taken: [[FileName]: Item] = [:]
         for image in manifest.images {
             guard let path = image.source?.localPath,
@@ -67,8 +65,7 @@ package struct SentSources: Sendable {
     ) throws(ClientError) -> Item? {
         let isAbsolute = path.utf8.first == UInt8(ascii: "/")
         let file = isAbsolute ? path : "\(folder)/\(path)"
-        var information = stat()
-        guard stat(file, &information) == 0 else {
+        guard let information = stat(path: file) else {
             if !isAbsolute { return nil }
             throw ClientError(
                 FileError(.find, FileName(path).text, Errno(rawValue: errno), detail: "it"))
@@ -100,9 +97,7 @@ package struct SentSources: Sendable {
 
     /// The names from the folder to the file, and to the folders that a `..` leaves; nil if the path leads out of the
     /// folder. The daemon looks for the path as it is written.
-    static func places(
-        of path: String
-    ) -> (place: [FileName], passed: [[FileName]])? {
+    static func places(of path: String) -> (place: [FileName], passed: [[FileName]])? {
         var place: [FileName] = []
         var passed: [[FileName]] = []
         for part in path.utf8.split(separator: UInt8(ascii: "/")) {
@@ -123,16 +118,13 @@ package struct SentSources: Sendable {
     /// Puts the pictures into the folder.
     ///
     /// - Parameter told: receives the number of bytes of each piece that is there; returns false to stop.
-    package func send(
-        into staged: StagedFolder, told: (Int) -> Bool
-    ) throws(ClientError) {
+    package func send(into staged: StagedFolder, told: (Int) -> Bool) throws(ClientError) {
         do throws(FileError) {
             for item in items {
                 for folder in item.passed { _ = try staged.subfolder(folder) }
                 guard let name = item.place.last else { continue }
                 let folder = try staged.subfolder(item.place.dropLast())
-                try PictureTransfer(item.path).put(
-                    into: folder, of: staged, as: name, told: told)
+                try PictureTransfer(item.path).put(into: folder, of: staged, as: name, told: told)
             }
         } catch {
             throw error.errno == .canceled ? Self.interrupted : ClientError(error)

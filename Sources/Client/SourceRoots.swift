@@ -9,9 +9,7 @@ import Glibc
 package struct SourceRoots: Sendable {
     private let limits: QueueReport.Limits
 
-    package init(_ limits: QueueReport.Limits) {
-        self.limits = limits
-    }
+    package init(_ limits: QueueReport.Limits) { self.limits = limits }
 
     /// The names that no listing of a folder has.
     var ignoredNames: IgnoredNames { limits.ignoredNames }
@@ -60,11 +58,10 @@ package struct SourceRoots: Sendable {
     ///
     /// - Parameter counts: whether a root counts.
     func meaning(of path: String, _ way: String, where counts: (String) -> Bool) -> Meaning {
-        var (own, other) = (stat(), stat())
-        guard stat(path, &own) == 0 else { return .unknown }
+        guard let own = stat(path: path) else { return .unknown }
         var isSure = true
         for root in limits.readableRoots {
-            guard stat("\(root)/\(way)", &other) == 0 else {
+            guard let other = stat(path: "\(root)/\(way)") else {
                 if errno != ENOENT, errno != ENOTDIR { isSure = false }
                 continue
             }
@@ -76,9 +73,8 @@ package struct SourceRoots: Sendable {
     }
 
     private static func lacks(_ root: String, _ path: String) -> Bool {
-        var information = stat()
-        guard lstat("\(root)/\(path)", &information) != 0 else { return false }
-        return errno == ENOENT || errno == ENOTDIR
+        let found = stat(path: "\(root)/\(path)", followsLink: false)
+        return found == nil && (errno == ENOENT || errno == ENOTDIR)
     }
 
     private func reason(_ path: String) -> String {

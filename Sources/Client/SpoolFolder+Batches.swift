@@ -5,9 +5,7 @@ import DarkroomSpool
 
 extension SpoolFolder {
     /// The IDs of all batches that have an answer, in alphabetical order.
-    package func batchIDs() throws(ClientError) -> [String] {
-        try asClientError(answers.ids())
-    }
+    package func batchIDs() throws(ClientError) -> [String] { try asClientError(answers.ids()) }
 
     package func folder(of id: String) throws(ClientError) -> Directory? {
         try asClientError(answers.answer(of: id))

@@ -30,9 +30,7 @@ package struct SpoolFolder: Sendable {
         try asClientError(Directory("inbox", in: root))
     }
 
-    package func outbox() throws(ClientError) -> Directory {
-        try asClientError(answers.folder())
-    }
+    package func outbox() throws(ClientError) -> Directory { try asClientError(answers.folder()) }
 
     /// What the daemon wrote last about itself; nil if no daemon has written yet.
     package func queue() throws(ClientError) -> QueueReport? {

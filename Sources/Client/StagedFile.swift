@@ -9,7 +9,7 @@ import SystemPackage
 ///
 /// The file is written without a name (`O_TMPFILE`), gets one in `tmp`, and is renamed into the inbox. So there is never
 /// a part of it anywhere, and the daemon takes it at once: a file that is linked into the inbox is watched for a moment,
-/// whether somebody writes to it (`IncompleteFiles`). A file system without such files (NFS, FUSE), or without links,
+/// whether somebody writes to it (`ArrivingFiles`). A file system without such files (NFS, FUSE), or without links,
 /// needs the name in `tmp` from the beginning. If `tmp` cannot be used, the file is linked.
 ///
 /// | state   | in `tmp`                         | in `inbox` | after a kill of the client               |

@@ -49,9 +49,7 @@ package final class StagedFolder: StagedItem {
 
     deinit { remove() }
 
-    private static func identity(
-        of name: FileName, in tmp: Directory
-    ) throws(FileError) -> String {
+    private static func identity(of name: FileName, in tmp: Directory) throws(FileError) -> String {
         guard let identity = try tmp.droppedIdentity(of: name) else {
             throw FileError(.examine, tmp.path(of: name), .noSuchFileOrDirectory)
         }

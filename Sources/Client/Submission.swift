@@ -146,9 +146,7 @@ package enum SubmissionName {
     /// A name for a folder: not one that means something else, or "not yet", without an extension.
     ///
     /// - Parameter isChosen: whether the user has chosen the name. Then it is not changed.
-    package static func ofFolder(
-        _ name: String, isChosen: Bool
-    ) throws(ClientError) -> String {
+    package static func ofFolder(_ name: String, isChosen: Bool) throws(ClientError) -> String {
         guard Examination.reasonToIgnore(FileName(name), isFolder: true) != nil else { return name }
         guard isChosen else { return name + "_" }
         throw ClientError(

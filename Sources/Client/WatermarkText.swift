@@ -50,9 +50,7 @@ package struct WatermarkText: Sendable, Equatable {
         return (String(text[..<colon]), String(rest))
     }
 
-    private static func spelledOut(
-        _ text: String, in whole: String
-    ) throws(ClientError) -> String {
+    private static func spelledOut(_ text: String, in whole: String) throws(ClientError) -> String {
         var words: [String] = []
         var margin: String?
         var gravity = Filter.Gravity.southeast.rawValue

@@ -44,8 +44,7 @@ extension ResultStore {
         environment: [String: String] = ProcessInfo.processInfo.environment,
         standardPath: String = CacheStore.standardPath, log: EventLog
     ) throws(ConfigurationError) -> ResultStore? {
-        let cache =
-            configuration.cacheFolder ?? CacheStore.givenPath(environment) ?? standardPath
+        let cache = configuration.cacheFolder ?? CacheStore.givenPath(environment) ?? standardPath
         return try CacheStore<ResultRecord>.open(
             configuration.resultsFolder ?? "\(cache)/results",
             named: configuration.resultsFolder == nil ? nil : "results.folder", makes: true,

@@ -9,9 +9,7 @@ package struct ConfigurationChanges: Equatable {
         lines.isEmpty ? "nothing has changed" : "changed: \(lines.joined(separator: ", "))"
     }
 
-    package init(
-        from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded
-    ) {
+    package init(from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded) {
         for entry in new.settings {
             guard let before = old[entry.setting.key]?.text, before != entry.text else { continue }
             lines.append(Self.line(entry.setting, before, entry.text))

@@ -124,12 +124,9 @@ package struct ConfigurationCheck {
     private static func obstacle(to path: String) -> String? {
         var existing = FilePath(path).lexicallyNormalized()
         while isMissing(existing.string), existing.removeLastComponent() {}
-        var information = stat()
         // If this user may not examine the path and the daemon is to run as this user, FolderAccess reports it.
-        guard stat(existing.string, &information) == 0 else { return nil }
-        guard information.isFolder else {
-            return "\(existing) is not a folder"
-        }
+        guard let information = stat(path: existing.string) else { return nil }
+        guard information.isFolder else { return "\(existing) is not a folder" }
         guard let folder = try? Directory(path: existing.string),
             KernelFileSystem.isOne(folder.number)
         else { return nil }
@@ -137,8 +134,7 @@ package struct ConfigurationCheck {
     }
 
     private static func isMissing(_ path: String) -> Bool {
-        var information = stat()
-        return lstat(path, &information) != 0 && [ENOENT, ENOTDIR].contains(errno)
+        stat(path: path, followsLink: false) == nil && [ENOENT, ENOTDIR].contains(errno)
     }
 
     private func metricsFolder(asOwnUser: Bool) -> String? {
@@ -223,8 +219,7 @@ package struct ConfigurationCheck {
             do throws(FileError) {
                 let opened = try Directory(path: folder.path)
                 if unit == nil, let words = access() { return words }
-                let way = TrustedPath(
-                    to: try opened.information(), for: unit?.userID ?? geteuid())
+                let way = TrustedPath(to: try opened.information(), for: unit?.userID ?? geteuid())
                 return way.problem(opened).map { "\(folder.path): \($0)" }
             } catch  where error.errno == .permissionDenied {
                 // The user of the service may see more than this one.

@@ -114,8 +114,7 @@ package struct ConfigurationFile: Sendable {
                 // All keys of this section are commented out.
             } else {
                 let lines = Self.lines(meantBy: name, key.value)
-                complain(
-                    key.line, "unknown key \(name)\(Setting.suggestion(forKey: name))\(lines)")
+                complain(key.line, "unknown key \(name)\(Setting.suggestion(forKey: name))\(lines)")
             }
         }
     }

@@ -55,9 +55,7 @@ package struct ConfigurationLoader: Sendable {
     }
 
     /// - Throws: all errors of the configuration.
-    package func load() throws(ConfigurationError) -> Configuration {
-        try loadAll().configuration
-    }
+    package func load() throws(ConfigurationError) -> Configuration { try loadAll().configuration }
 
     /// The settings with their texts.
     ///
@@ -207,9 +205,7 @@ package struct ConfigurationLoader: Sendable {
         return problems
     }
 
-    private static func provider(
-        _ name: String, _ values: [(String, String)]
-    ) -> InMemoryProvider {
+    private static func provider(_ name: String, _ values: [(String, String)]) -> InMemoryProvider {
         var table: [AbsoluteConfigKey: ConfigValue] = [:]
         for (key, text) in values {
             table[AbsoluteConfigKey(ConfigKey(key))] = ConfigValue(.string(text), isSecret: false)

@@ -4,9 +4,7 @@ import Synchronization
 package final class CurrentConfiguration: Sendable {
     private let loaded: Mutex<ConfigurationLoader.Loaded>
 
-    package init(_ loaded: ConfigurationLoader.Loaded) {
-        self.loaded = Mutex(loaded)
-    }
+    package init(_ loaded: ConfigurationLoader.Loaded) { self.loaded = Mutex(loaded) }
 
     package var value: ConfigurationLoader.Loaded {
         get { loaded.withLock { $0 } }

@@ -75,9 +75,7 @@ extension ValueReader {
             }
             return text.string
         }
-        func value<Value>(
-            _ key: ByteString, _ form: String, _ read: (String) -> Value?
-        ) -> Value? {
+        func value<Value>(_ key: ByteString, _ form: String, _ read: (String) -> Value?) -> Value? {
             guard let node = map[key] else { return nil }
             let value = node.text.flatMap { read($0.string) }
             if value == nil { complain("\(key) of \(place) must be \(form)", node) }

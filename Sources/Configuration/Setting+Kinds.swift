@@ -96,9 +96,7 @@ extension Setting {
 
     /// The list that was probably meant by one text with several entries, such as `/srv/a,/srv/b`; nil for any other
     /// text.
-    static func several(
-        in text: String, separators: String, isEntry: (String) -> Bool
-    ) -> String? {
+    static func several(in text: String, separators: String, isEntry: (String) -> Bool) -> String? {
         let entries = text.split { separators.contains($0) || $0.isWhitespace }.map(String.init)
         guard entries.count > 1, entries.allSatisfy(isEntry) else { return nil }
         let texts = entries.map { entry in
@@ -122,9 +120,7 @@ private struct QuantityKind<Value: Comparable & Sendable>: Sendable {
 }
 
 extension QuantityKind<Int> {
-    static var count: Self {
-        Self(words: "a whole number", value: { Int($0) }, text: { "\($0)" })
-    }
+    static var count: Self { Self(words: "a whole number", value: { Int($0) }, text: { "\($0)" }) }
 
     static var bytes: Self {
         Self(

@@ -17,13 +17,9 @@ package struct ByteString: Hashable, Comparable, Sendable {
         self.string = string
     }
 
-    package init(_ text: Substring) {
-        self.init(String(text))
-    }
+    package init(_ text: Substring) { self.init(String(text)) }
 
-    package init(_ text: Substring.UTF8View) {
-        self.init(String(Substring(text)))
-    }
+    package init(_ text: Substring.UTF8View) { self.init(String(Substring(text))) }
 
     /// Creates the text from bytes; bytes that are not UTF-8 become U+FFFD.
     package init(decoding bytes: some Collection<UInt8>) {
@@ -48,9 +44,7 @@ package struct ByteString: Hashable, Comparable, Sendable {
         return ByteString(decoding: utf8.map(\.asciiLowercased))
     }
 
-    package func hasPrefix(_ beginning: ByteString) -> Bool {
-        utf8.starts(with: beginning.utf8)
-    }
+    package func hasPrefix(_ beginning: ByteString) -> Bool { utf8.starts(with: beginning.utf8) }
 
     package func hasSuffix(_ ending: ByteString) -> Bool {
         utf8.suffix(ending.utf8.count).elementsEqual(ending.utf8)
@@ -82,21 +76,15 @@ package struct ByteString: Hashable, Comparable, Sendable {
 }
 
 extension ByteString: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
-    package init(stringLiteral string: String) {
-        self.init(string)
-    }
+    package init(stringLiteral string: String) { self.init(string) }
 }
 
 extension ByteString: CustomStringConvertible, Codable {
     package var description: String { string }
 
-    package init(from decoder: any Decoder) throws {
-        self.init(try String(from: decoder))
-    }
+    package init(from decoder: any Decoder) throws { self.init(try String(from: decoder)) }
 
-    package func encode(to encoder: any Encoder) throws {
-        try string.encode(to: encoder)
-    }
+    package func encode(to encoder: any Encoder) throws { try string.encode(to: encoder) }
 }
 
 extension UInt8 {

@@ -55,9 +55,7 @@ extension Descriptor {
         let done: Void? = bytes.withContiguousStorageIfAvailable { buffer in
             failure = writeAll(UnsafeRawBufferPointer(buffer))
         }
-        if done == nil {
-            failure = Array(bytes).withUnsafeBytes { writeAll($0) }
-        }
+        if done == nil { failure = Array(bytes).withUnsafeBytes { writeAll($0) } }
         if let failure { throw FileError(.write, path, failure) }
     }
 
@@ -123,9 +121,7 @@ extension Descriptor {
         while end > 0 {
             let begin = max(0, end - Self.piece)
             let piece = try read(end - begin, at: begin, path: path)
-            if let newline = piece.lastIndex(of: UInt8(ascii: "\n")) {
-                return begin + newline + 1
-            }
+            if let newline = piece.lastIndex(of: UInt8(ascii: "\n")) { return begin + newline + 1 }
             end = begin
         }
         return 0

@@ -13,9 +13,7 @@ extension Descriptor {
     }
 
     /// At most `count` bytes; fewer only at the end of the file.
-    package func read(
-        _ count: Int, at place: Int, path: String
-    ) throws(FileError) -> [UInt8] {
+    package func read(_ count: Int, at place: Int, path: String) throws(FileError) -> [UInt8] {
         do throws(Errno) {
             return try file.bytes(count, at: place)
         } catch {

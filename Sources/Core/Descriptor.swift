@@ -10,9 +10,7 @@ package struct Descriptor: ~Copyable, Sendable {
     package var number: CInt { file.rawValue }
 
     /// Takes ownership of the descriptor `number`, which must be open and must not have another owner.
-    package init(owning number: CInt) {
-        file = FileDescriptor(rawValue: number)
-    }
+    package init(owning number: CInt) { file = FileDescriptor(rawValue: number) }
 
     deinit {
         // The result is not needed here: code that needs it has called `sync` or `close` before.
@@ -32,9 +30,7 @@ package struct Descriptor: ~Copyable, Sendable {
 }
 
 /// Runs a call that returns -1 and sets errno on failure; repeats it after EINTR.
-package func retryingInterrupts<Value: SignedInteger>(
-    _ call: () -> Value
-) throws(Errno) -> Value {
+package func retryingInterrupts<Value: SignedInteger>(_ call: () -> Value) throws(Errno) -> Value {
     while true {
         let result = call()
         if result != -1 { return result }

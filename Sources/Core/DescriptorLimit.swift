@@ -22,9 +22,7 @@ package struct DescriptorLimit: CodedError, Equatable {
         if limit.rlim_cur < limit.rlim_max {
             var highest = limit
             highest.rlim_cur = limit.rlim_max
-            if setrlimit(resource, &highest) == 0 {
-                limit = highest
-            }
+            if setrlimit(resource, &highest) == 0 { limit = highest }
         }
         try check(limit: Int(clamping: limit.rlim_cur), isOpen: Self.isOpen)
     }

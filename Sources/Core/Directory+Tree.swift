@@ -26,9 +26,7 @@ extension Directory {
     /// - Parameter mayGoOn: asked before each entry of the top folder; if it returns false, this throws ECANCELED.
     /// - Throws: ENOTEMPTY if somebody adds files faster than they are removed. EBUSY if nothing is left but files on NFS
     ///   that a process has open (`isStillOpen`).
-    package func removeTree(
-        _ name: FileName, mayGoOn: () -> Bool = { true }
-    ) throws(FileError) {
+    package func removeTree(_ name: FileName, mayGoOn: () -> Bool = { true }) throws(FileError) {
         let top = try Directory(name, in: self)
         var removal = Removal()
         for _ in 0..<Self.rounds {
@@ -44,9 +42,7 @@ extension Directory {
             let before = removal.removed
             removal.busy = nil
             for entry in entries {
-                guard mayGoOn() else {
-                    throw FileError(.remove, top.path(of: entry), .canceled)
-                }
+                guard mayGoOn() else { throw FileError(.remove, top.path(of: entry), .canceled) }
                 try top.removeEntry(entry, &removal) { folder, removal throws(FileError) in
                     try folder.empty(into: top, &removal)
                 }

@@ -73,9 +73,7 @@ package final class Directory: Sendable {
     }
 
     /// Reads a whole file. If it is longer than the limit, this is an error.
-    package func read(
-        _ name: FileName, limit: Int = FileLimit.other
-    ) throws(FileError) -> [UInt8] {
+    package func read(_ name: FileName, limit: Int = FileLimit.other) throws(FileError) -> [UInt8] {
         let file = try open(name)
         return try file.whole(upTo: limit, path: path(of: name))
     }
@@ -116,20 +114,16 @@ package final class Directory: Sendable {
 
     /// The attributes of a file, without following a symbolic link; nil if it does not exist.
     package func information(of name: FileName) throws(FileError) -> stat? {
-        var information = stat()
-        do {
+        return try ifExists { () throws(FileError) -> stat? in
+            var information = stat()
             _ = try retryingInterrupts(.examine, path(of: name)) {
                 name.withCString { fstatat(number, $0, &information, AT_SYMLINK_NOFOLLOW) }
             }
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
+            return information
         }
-        return information
     }
 
-    package func information() throws(FileError) -> stat {
-        try descriptor.information(path: path)
-    }
+    package func information() throws(FileError) -> stat { try descriptor.information(path: path) }
 
     package func exists(_ name: FileName) throws(FileError) -> Bool {
         try information(of: name) != nil

@@ -7,17 +7,11 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
 {
     package let bytes: [UInt8]
 
-    package init(bytes: some Sequence<UInt8>) {
-        self.bytes = Array(bytes)
-    }
+    package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    package init(_ string: String) {
-        bytes = Array(string.utf8)
-    }
+    package init(_ string: String) { bytes = Array(string.utf8) }
 
-    package init(stringLiteral string: String) {
-        self.init(string)
-    }
+    package init(stringLiteral string: String) { self.init(string) }
 
     /// In bytes: the limit of Linux and of almost all of its file systems.
     package static let longest = 255

@@ -174,9 +174,7 @@ package struct JSONWriter: Sendable {
         endKey()
     }
 
-    private mutating func endKey() {
-        bytes += isIndented ? " : ".utf8 : ":".utf8
-    }
+    private mutating func endKey() { bytes += isIndented ? " : ".utf8 : ":".utf8 }
 
     private mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))

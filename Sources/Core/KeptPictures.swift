@@ -11,9 +11,7 @@ package struct KeptPictures: Sendable, Equatable {
     ///   - output: the name of the first image that was made of it.
     ///   - file: its own name.
     ///   - number: 1, or more if other files have the names before.
-    package static func fileName(
-        of output: String, _ file: FileName, number: Int = 1
-    ) -> FileName {
+    package static func fileName(of output: String, _ file: FileName, number: Int = 1) -> FileName {
         let ending = file.text.partsAtLastDot.map { ".\($0.ending)" } ?? ""
         let base = "\(output).original"
         return FileName(number == 1 ? base + ending : "\(base)-\(number)\(ending)")
@@ -24,9 +22,7 @@ package struct KeptPictures: Sendable, Equatable {
     /// For each source, the name of the first image that was made of it.
     private var outputs: [ByteString: ByteString] = [:]
 
-    package init(in answer: String) {
-        self.answer = answer
-    }
+    package init(in answer: String) { self.answer = answer }
 
     package mutating func note(_ source: ByteString, of image: ByteString) {
         if outputs[source] == nil { outputs[source] = image }

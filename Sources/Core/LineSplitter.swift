@@ -57,4 +57,48 @@ extension Descriptor {
             }
         }
     }
+
+    /// Appends lines to a file that is open for this. If a kill or a full disk has left half a line at its end, they begin
+    /// a new one.
+    ///
+    /// - Parameter torn: the fault point at which all is written but the newline and a few bytes before it.
+    /// - Returns: whether the file was empty.
+    package func append(
+        lines: [UInt8], path: String, torn: FaultPoint?, at place: StaticString = #fileID
+    ) throws(FileError) -> Bool {
+        var lines = lines
+        let length = try length(path: path)
+        let last = length > 0 ? try byte(at: length - 1, path: path) : nil
+        if let last, last != UInt8(ascii: "\n") { lines.insert(UInt8(ascii: "\n"), at: 0) }
+        torn?.pass(place) { try? write(lines.dropLast(4), path: path) }
+        do {
+            try write(lines, path: path)
+        } catch {
+            // A full disk may have stored half a line. If this call fails, the next append begins a new line.
+            try? truncate(to: length, path: path)
+            throw error
+        }
+        return length == 0
+    }
+}
+
+extension Directory {
+    /// Writes a new file of lines, in pieces: the lines of 100,000 images together take much memory.
+    ///
+    /// - Parameter append: appends the line of an item.
+    package func writeLines<Item>(
+        of items: some Sequence<Item>, to name: FileName, durably: Bool,
+        _ append: (Item, inout [UInt8]) -> Void
+    ) throws(FileError) {
+        try write(to: name, durably: durably) { write throws(FileError) in
+            var bytes: [UInt8] = []
+            for item in items {
+                append(item, &bytes)
+                guard bytes.count >= Descriptor.piece else { continue }
+                try write(bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
+            try write(bytes)
+        }
+    }
 }

@@ -25,11 +25,8 @@ package enum Machine {
 
     /// The time of this program's file, in seconds since 1970: in a package, that of the commit from which it was
     /// built. 0 if it is unknown.
-    package static let programTime: Double = {
-        var information = stat()
-        guard stat("/proc/self/exe", &information) == 0 else { return 0 }
-        return Double(information.st_mtim.tv_sec)
-    }()
+    package static let programTime: Double =
+        stat(path: "/proc/self/exe").map { Double($0.st_mtim.tv_sec) } ?? 0
 
     /// The number of cores that this process can use: those on which it may run (sched_setaffinity(2)), or the time of
     /// its control group in cores, rounded up, if that is less.
@@ -48,8 +45,7 @@ package enum Machine {
     package static var memory: Int {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         // If the system does not tell the size, there is no known limit.
-        let physical =
-            pages > 0 ? pages.saturatingMultiply(sysconf(Int32(_SC_PAGESIZE))) : .max
+        let physical = pages > 0 ? pages.saturatingMultiply(sysconf(Int32(_SC_PAGESIZE))) : .max
         return min(physical, ControlGroup.current.memoryLimit ?? .max)
     }
 }

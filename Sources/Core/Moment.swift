@@ -84,7 +84,5 @@ package struct Moment: Codable, Sendable, Equatable, Comparable {
         self = moment
     }
 
-    package func encode(to encoder: any Encoder) throws {
-        try text.encode(to: encoder)
-    }
+    package func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
 }

@@ -39,9 +39,7 @@ package enum PercentEncoding {
     }
 
     /// The bytes that a text stands for. A percent sign that begins no escape stays, and the text is not valid.
-    package static func decoded(
-        _ text: some Collection<UInt8>
-    ) -> (bytes: [UInt8], isValid: Bool) {
+    package static func decoded(_ text: some Collection<UInt8>) -> (bytes: [UInt8], isValid: Bool) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var isValid = true

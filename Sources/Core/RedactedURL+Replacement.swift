@@ -32,9 +32,7 @@ extension RedactedURL {
     }
 
     /// Whether a text with this byte could be a URL. A question without any is none.
-    private static func isMark(_ byte: UInt8) -> Bool {
-        "/\\:@%".utf8.contains(byte)
-    }
+    private static func isMark(_ byte: UInt8) -> Bool { "/\\:@%".utf8.contains(byte) }
 
     /// The parts of a URL that is written as RFC 3986 has it.
     private struct Parts {

@@ -5,9 +5,7 @@ package struct RelativePath: Hashable, Sendable {
     /// The folder itself.
     package static let root = RelativePath(bytes: [])
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private static let slash = UInt8(ascii: "/")
 

@@ -41,9 +41,7 @@ package struct SHA256Digest: ~Copyable {
     }
 
     /// The digest as 64 lower-case hexadecimal digits. More data may follow.
-    package func hex() -> String {
-        Hexadecimal.text(of: bytes())
-    }
+    package func hex() -> String { Hexadecimal.text(of: bytes()) }
 
     package static func hex(of bytes: some Sequence<UInt8>) -> String {
         var digest = SHA256Digest()

@@ -23,9 +23,7 @@ package enum StandardStream {
     }
 
     /// Runs a call that reads or writes, again whenever it has been interrupted or the stream is not ready.
-    static func waiting(
-        for events: CInt, of number: CInt, _ call: () -> Int
-    ) throws(Errno) -> Int {
+    static func waiting(for events: CInt, of number: CInt, _ call: () -> Int) throws(Errno) -> Int {
         while true {
             do {
                 return try retryingInterrupts(call)

@@ -13,7 +13,5 @@ extension String {
     }
 
     /// The text without this number of bytes at its end, which must be whole scalars.
-    package func dropLast(utf8 count: Int) -> String {
-        String(Substring(utf8.dropLast(count)))
-    }
+    package func dropLast(utf8 count: Int) -> String { String(Substring(utf8.dropLast(count))) }
 }

@@ -48,8 +48,7 @@ extension TrustedPath {
     }
 
     private func problem(ofFolder path: String) -> String? {
-        var information = stat()
-        guard stat(path, &information) == 0 else { return Self.unknown(path, errno) }
+        guard let information = stat(path: path) else { return Self.unknown(path, errno) }
         if !users.contains(information.st_uid) { return words(path, information.st_uid) }
         if information.st_mode & S_ISVTX != 0 { return nil }
         if information.st_mode & S_IWOTH != 0 {
@@ -63,8 +62,9 @@ extension TrustedPath {
     }
 
     private func problem(ofEntry path: String) -> String? {
-        var information = stat()
-        guard lstat(path, &information) == 0 else { return Self.unknown(path, errno) }
+        guard let information = stat(path: path, followsLink: false) else {
+            return Self.unknown(path, errno)
+        }
         return users.contains(information.st_uid) ? nil : words(path, information.st_uid)
     }
 

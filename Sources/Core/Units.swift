@@ -35,7 +35,5 @@ package enum Units {
 
 extension Double {
     /// The number as text, without `.0` if it is whole.
-    package var briefly: String {
-        Int(exactly: self).map { "\($0)" } ?? "\(self)"
-    }
+    package var briefly: String { Int(exactly: self).map { "\($0)" } ?? "\(self)" }
 }

@@ -2,7 +2,7 @@ import SystemPackage
 
 /// Does something with a file; nil if it, or the folder that it would be in, does not exist.
 @discardableResult
-package func ifExists<Value>(
+package func ifExists<Value: ~Copyable>(
     _ body: () throws(FileError) -> Value?
 ) throws(FileError) -> Value? {
     do throws(FileError) {

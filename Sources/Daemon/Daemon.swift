@@ -92,8 +92,7 @@ package final class Daemon: @unchecked Sendable {
         }
         let startTime = Date.now.timeIntervalSince1970
         metricsFile = MetricsFile(log: log) { [spool, scheduler, hotFolders] in
-            MetricsMoment(
-                of: scheduler, hotFolders, spool: spool.root.path, startTime: startTime)
+            MetricsMoment(of: scheduler, hotFolders, spool: spool.root.path, startTime: startTime)
         }
     }
 
@@ -228,8 +227,7 @@ package final class Daemon: @unchecked Sendable {
             queueReporter.stateChanged()
             isReloadRefused.store(false, ordering: .relaxed)
             LogLevel.set(new.logLevel)
-            log.configured(
-                "Configuration reloaded; \(changes.text). Now \(new.summary)")
+            log.configured("Configuration reloaded; \(changes.text). Now \(new.summary)")
             warn(of: new)
         } catch {
             log.reloadRefused(error.problems.joined(separator: "; "))
@@ -329,8 +327,7 @@ package final class Daemon: @unchecked Sendable {
     private func startWatchdog() {
         guard let interval = ServiceManagerNotifier.watchdogInterval else { return }
         let timer = DispatchSource.makeTimerSource(queue: control)
-        timer.schedule(
-            deadline: .now(), repeating: interval / 3, leeway: .milliseconds(50))
+        timer.schedule(deadline: .now(), repeating: interval / 3, leeway: .milliseconds(50))
         timer.setEventHandler { @Sendable [weak self] in self?.watch(interval) }
         timer.activate()
         watchdog = timer

@@ -38,9 +38,7 @@ final class Housekeeper: @unchecked Sendable {
     /// The number of the present timer. Older timers do nothing.
     private var timer = 0
 
-    init(
-        spool: Spool, log: EventLog, configuration: @escaping @Sendable () -> Configuration
-    ) {
+    init(spool: Spool, log: EventLog, configuration: @escaping @Sendable () -> Configuration) {
         self.spool = spool
         self.log = log
         self.configuration = configuration
@@ -75,9 +73,7 @@ final class Housekeeper: @unchecked Sendable {
     }
 
     /// Runs again because the configuration has changed.
-    func update() {
-        queue.async { [self] in come(in: 0) }
-    }
+    func update() { queue.async { [self] in come(in: 0) } }
 
     /// Stops after the present step.
     func stop() {
@@ -125,8 +121,7 @@ final class Housekeeper: @unchecked Sendable {
         let isNeeded = configuration.retention.age > 0 || configuration.uploadRetention > 0
         guard isNeeded else { return trust = ClockTrust() }
         let before = trust.doubt
-        let now = ClockTrust.Moment(
-            wall: Clock.wall, uptime: Clock.uptime, boot: Machine.bootID)
+        let now = ClockTrust.Moment(wall: Clock.wall, uptime: Clock.uptime, boot: Machine.bootID)
         trust.look(now, program: Machine.programTime)
         let isNews = notedAt == nil || trust.doubt != before
         if let doubt = trust.doubt, isNews {
@@ -193,9 +188,7 @@ final class Housekeeper: @unchecked Sendable {
     private func clearLater(_ body: @escaping @Sendable () throws(FileError) -> Void) {
         queue.async { [self] in
             attempt { () throws(FileError) in
-                do throws(FileError) {
-                    try body()
-                } catch  where error.errno == .noSuchFileOrDirectory {}
+                try ifExists { () throws(FileError) in try body() }
             }
         }
     }

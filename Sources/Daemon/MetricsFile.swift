@@ -75,10 +75,7 @@ final class MetricsFile: Sendable {
             state.withLock { $0.hasFailed = false }
             return .done
         } catch {
-            let isNews = state.withLock { state in
-                defer { state.hasFailed = true }
-                return !state.hasFailed
-            }
+            let isNews = state.withLock { !exchange(&$0.hasFailed, with: true) }
             if isNews {
                 log.metricsFailed(
                     error,

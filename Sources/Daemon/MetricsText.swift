@@ -28,9 +28,7 @@ struct MetricsText {
         return text.text
     }
 
-    private init(spool: String) {
-        self.spool = spool
-    }
+    private init(spool: String) { self.spool = spool }
 
     // MARK: The families
 
@@ -169,8 +167,7 @@ struct MetricsText {
         counter(
             "darkroom_downloaded_bytes_total", "Bytes of completely downloaded sources.",
             metrics.downloadedBytes)
-        counter(
-            "darkroom_written_bytes_total", "Bytes of published outputs.", metrics.writtenBytes)
+        counter("darkroom_written_bytes_total", "Bytes of published outputs.", metrics.writtenBytes)
         counter(
             "darkroom_storage_failures_total", "Failures of the spool, as in the journal.",
             metrics.storageFailures)

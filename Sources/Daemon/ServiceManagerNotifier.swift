@@ -11,9 +11,7 @@ package final class ServiceManagerNotifier: Sendable {
     package func ready() { send("READY=1") }
 
     /// Begins a reload. `ready()` ends it.
-    package func reloading() {
-        send("RELOADING=1\nMONOTONIC_USEC=\(Clock.nanoseconds / 1000)")
-    }
+    package func reloading() { send("RELOADING=1\nMONOTONIC_USEC=\(Clock.nanoseconds / 1000)") }
 
     /// Reports a step of the start and asks for the full start timeout again: a spool may be large and its disk slow.
     package func starting(_ step: String) {
@@ -32,10 +30,7 @@ package final class ServiceManagerNotifier: Sendable {
 
     /// The text that `systemctl status` shows. It is sent only if it has changed.
     package func status(_ text: String) {
-        let isNew = lastStatus.withLock { last in
-            defer { last = text }
-            return last != text
-        }
+        let isNew = lastStatus.withLock { exchange(&$0, with: text) != text }
         if isNew { send("STATUS=\(text)") }
     }
 

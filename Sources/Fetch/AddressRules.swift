@@ -17,9 +17,7 @@
 package struct AddressRules: Sendable, Equatable {
     package var allowNetworks: [IPNetwork]
 
-    package init(allowNetworks: [IPNetwork] = []) {
-        self.allowNetworks = allowNetworks
-    }
+    package init(allowNetworks: [IPNetwork] = []) { self.allowNetworks = allowNetworks }
 
     /// The kind of an address that may not be connected to: `private, embedded in 6to4`; nil if it may.
     package func refusal(of address: IPAddress) -> String? {

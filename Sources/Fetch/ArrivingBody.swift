@@ -29,9 +29,7 @@ struct ArrivingBody {
         resumedFrom = partial.bytes
     }
 
-    mutating func take(
-        _ piece: UnsafeRawBufferPointer, output: TransferOutput
-    ) throws(Errno) {
+    mutating func take(_ piece: UnsafeRawBufferPointer, output: TransferOutput) throws(Errno) {
         try output.descriptor.write(piece, at: Int(bytes))
         if prefix.count < TransferReport.prefixLength {
             prefix += piece.prefix(TransferReport.prefixLength - prefix.count)
@@ -42,9 +40,7 @@ struct ArrivingBody {
     }
 
     mutating func clear(_ output: TransferOutput) throws(Errno) {
-        if bytes > 0 {
-            _ = try retryingInterrupts { ftruncate(output.descriptor.number, 0) }
-        }
+        if bytes > 0 { _ = try retryingInterrupts { ftruncate(output.descriptor.number, 0) } }
         self = ArrivingBody()
     }
 }

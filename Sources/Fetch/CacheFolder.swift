@@ -28,7 +28,7 @@ package final class CacheFolder: Sendable {
     /// - Parameter makes: whether to create the folder if it is missing. The folders above it are never created.
     package init(path: String, makes: Bool) throws(CacheFolderError) {
         do throws(FileError) {
-            if makes, mkdir(path, 0o750) != 0, errno != EEXIST {
+            if makes, mkdir(path, Self.mode) != 0, errno != EEXIST {
                 throw FileError(.createFolder, path, Errno(rawValue: errno))
             }
             root = try Directory(path: path)
@@ -43,12 +43,12 @@ package final class CacheFolder: Sendable {
         }
         lock = try Self.lock(root)
         do throws(FileError) {
-            let new = try Self.folder(Self.new, in: root)
+            let new = try root.folder(Self.new, mode: Self.mode)
             // A file that cannot be removed is not used by anyone.
             for name in try new.names() { try? new.remove(name) }
             let names = Set(try root.names())
             for name in Self.folders where !names.contains(name) {
-                _ = try Self.folder(name, in: root)
+                _ = try root.folder(name, mode: Self.mode)
             }
         } catch {
             throw .file(error)
@@ -59,17 +59,7 @@ package final class CacheFolder: Sendable {
         FileName(bytes: Hexadecimal.digits(of: $0))
     }
 
-    /// Opens a folder, and creates it if it is missing.
-    private static func folder(
-        _ name: FileName, in root: Directory
-    ) throws(FileError) -> Directory {
-        do {
-            return try Directory(name, in: root)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            try root.makeDirectory(name, mode: 0o750)
-            return try Directory(name, in: root)
-        }
-    }
+    private static let mode: mode_t = 0o750
 
     /// Two daemons would each assume that they can use all of the space.
     private static func lock(_ root: Directory) throws(CacheFolderError) -> Descriptor {
@@ -97,10 +87,8 @@ package final class CacheFolder: Sendable {
 
     /// Opens a response for reading; nil if it does not exist.
     func open(_ key: CacheKey) throws(FileError) -> Descriptor? {
-        do {
-            return try Directory(key.folder, in: root).open(key.file)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
+        return try ifExists { () throws(FileError) -> Descriptor? in
+            try Directory(key.folder, in: root).open(key.file)
         }
     }
 
@@ -112,7 +100,7 @@ package final class CacheFolder: Sendable {
     ) throws(FileError) {
         let name = FileName("\(number.add(1, ordering: .relaxed).newValue)")
         // Someone may have removed all files of the folder.
-        let new = try Self.folder(Self.new, in: root)
+        let new = try root.folder(Self.new, mode: Self.mode)
         let path = new.path(of: name)
         do {
             let file = try new.openScratch(name)
@@ -121,8 +109,8 @@ package final class CacheFolder: Sendable {
             try body.copy(length, to: file, at: head.count, path: path)
             try file.close(path: path)
             FaultPoint.cacheWritten.pass()
-            try new.rename(
-                name, to: Self.folder(key.folder, in: root), as: key.file, replacing: true)
+            let folder = try root.folder(key.folder, mode: Self.mode)
+            try new.rename(name, to: folder, as: key.file, replacing: true)
             FaultPoint.cacheMoved.pass()
         } catch {
             // If this fails too, the next start removes it.
@@ -150,9 +138,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    func path(of key: CacheKey) -> String {
-        "\(root.path(of: key.folder))/\(key.file.text)"
-    }
+    func path(of key: CacheKey) -> String { "\(root.path(of: key.folder))/\(key.file.text)" }
 
     // MARK: All responses
 
@@ -182,8 +168,7 @@ package final class CacheFolder: Sendable {
                     used = now
                     _ = file.withCString { utimensat(folder.number, $0, nil, 0) }
                 }
-                found.append(
-                    Found(key: key, bytes: Self.room(information.length), used: used))
+                found.append(Found(key: key, bytes: Self.room(information.length), used: used))
             }
         }
         return found

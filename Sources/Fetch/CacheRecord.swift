@@ -62,9 +62,7 @@ package struct CacheRecord: CachedRecord {
 
     /// How long the response is fresh, from its creation by the origin; nil if it does not tell. Nothing is guessed
     /// (RFC 9111, section 4.2.2): such a response is requested each time.
-    var lifetime: Int? {
-        target == nil ? freshness.lifetime(since: received) : nil
-    }
+    var lifetime: Int? { target == nil ? freshness.lifetime(since: received) : nil }
 
     /// Whether the response may be used without a request (RFC 9111, section 4.2). If the clock is before the time of
     /// its arrival, its age is unknown, and it needs a request.

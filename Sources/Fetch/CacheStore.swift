@@ -48,9 +48,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
 
     /// Scans the responses that previous daemons have left, in parallel with the work. A requested response is found
     /// without this scan.
-    package func start() {
-        cleaning.async { [self] in scan() }
-    }
+    package func start() { cleaning.async { [self] in scan() } }
 
     package func stop() {
         stopped.store(true, ordering: .releasing)
@@ -72,9 +70,7 @@ package final class CacheStore<Record: CachedRecord>: Sendable {
             let found = try folder.answers(now: now) { isStopped }
             let ordered = found.sorted { $0.used > $1.used }
             state.withLock { state in
-                for answer in ordered {
-                    state.index.insertOldest(answer.key, bytes: answer.bytes)
-                }
+                for answer in ordered { state.index.insertOldest(answer.key, bytes: answer.bytes) }
             }
             makeRoom(for: 0)
         } catch {

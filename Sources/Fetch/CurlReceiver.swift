@@ -9,9 +9,7 @@ package class CurlReceiver {
     private var fields: UnsafeMutablePointer<curl_slist>?
     private var overrides: UnsafeMutablePointer<curl_slist>?
 
-    init(_ curl: UnsafeMutableRawPointer) {
-        self.curl = curl
-    }
+    init(_ curl: UnsafeMutableRawPointer) { self.curl = curl }
 
     deinit {
         curl_easy_cleanup(curl)
@@ -47,9 +45,7 @@ package class CurlReceiver {
         list = nil
         if lines.isEmpty { return }
         for line in lines {
-            guard let longer = curl_slist_append(list, line) else {
-                throw .noMemory(options.shown)
-            }
+            guard let longer = curl_slist_append(list, line) else { throw .noMemory(options.shown) }
             list = longer
         }
         try options.set(option, list: list)
@@ -84,8 +80,7 @@ extension EasyOptions {
     /// - Parameter receiver: it outlives its request.
     fileprivate func setCallbacks(_ receiver: CurlReceiver) throws(FetchError) {
         let user = Unmanaged.passUnretained(receiver).toOpaque()
-        try check(
-            darkroom_curl_set_open_socket(curl, openSocket, user), CURLOPT_OPENSOCKETFUNCTION)
+        try check(darkroom_curl_set_open_socket(curl, openSocket, user), CURLOPT_OPENSOCKETFUNCTION)
         try check(darkroom_curl_set_header(curl, receiveLine, user), CURLOPT_HEADERFUNCTION)
         try check(darkroom_curl_set_write(curl, receive, user), CURLOPT_WRITEFUNCTION)
     }

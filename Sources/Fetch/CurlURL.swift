@@ -47,9 +47,7 @@ final class CurlURL {
     func takeUser(of other: CurlURL) {
         for part in [CURLUPART_USER, CURLUPART_PASSWORD] {
             // In its original form, including escapes.
-            if let text = Self.part(other.handle, part) {
-                _ = curl_url_set(handle, part, text, 0)
-            }
+            if let text = Self.part(other.handle, part) { _ = curl_url_set(handle, part, text, 0) }
         }
     }
 
@@ -60,9 +58,7 @@ final class CurlURL {
         defer { curl_url_cleanup(target) }
         let flags = CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME
         guard curl_url_set(target, CURLUPART_URL, location.string, UInt32(flags)) == CURLUE_OK
-        else {
-            return nil
-        }
+        else { return nil }
         for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
             guard curl_url_set(target, part, nil, 0) == CURLUE_OK else { return nil }
         }
@@ -72,9 +68,7 @@ final class CurlURL {
     private static func parse(_ text: String, shown: RedactedURL) throws(FetchError)
         -> OpaquePointer
     {
-        guard let handle = curl_url() else {
-            throw .noMemory(shown)
-        }
+        guard let handle = curl_url() else { throw .noMemory(shown) }
         let result = curl_url_set(handle, CURLUPART_URL, text, 0)
         guard result == CURLUE_OK else {
             curl_url_cleanup(handle)

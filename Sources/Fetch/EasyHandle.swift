@@ -35,10 +35,7 @@ final class EasyHandle: CurlReceiver {
     }
 
     /// Removes the transfer from the handle, which can then be used again.
-    func end() -> Transfer? {
-        defer { transfer = nil }
-        return transfer
-    }
+    func end() -> Transfer? { transfer.take() }
 
     override func take(line: UnsafeRawBufferPointer) -> Bool {
         switch transfer?.take(line: line) {

@@ -33,9 +33,7 @@ struct EasyOptions {
     /// How connections are made.
     ///
     /// - Parameter firstBytes: the number of first bytes that are wanted; nil for the whole body.
-    func setConnection(
-        _ settings: TransferSettings, firstBytes: Int64? = nil
-    ) throws(FetchError) {
+    func setConnection(_ settings: TransferSettings, firstBytes: Int64? = nil) throws(FetchError) {
         // Time limits do not use signals; the engine ignores those of a broken pipe.
         try set(CURLOPT_NOSIGNAL, long: 1)
         // Without this option, ending a transfer whose host is being resolved waits for the resolver, and all other

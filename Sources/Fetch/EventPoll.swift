@@ -51,14 +51,11 @@ final class EventPoll {
     }
 
     /// Call this before the socket is closed, because its number may soon belong to another one.
-    func forget(_ socket: CInt) {
-        darkroom_poll_forget(descriptor.number, socket)
-    }
+    func forget(_ socket: CInt) { darkroom_poll_forget(descriptor.number, socket) }
 
     /// Waits until a socket is ready or somebody calls `wake()`, at most for this time. Returns the ready sockets.
     func wait(milliseconds: CInt) throws(Errno) -> [darkroom_poll_event] {
-        let count = darkroom_poll_wait(
-            descriptor.number, &buffer, CInt(buffer.count), milliseconds)
+        let count = darkroom_poll_wait(descriptor.number, &buffer, CInt(buffer.count), milliseconds)
         if count < 0 {
             let error = Errno(rawValue: errno)
             if error == .interrupted { return [] }

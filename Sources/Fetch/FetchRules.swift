@@ -30,8 +30,7 @@ package struct FetchRules: Sendable, Equatable {
     package func refusal(host: ByteString) -> Refusal? {
         let name = HostName(host)
         if let rule = hosts.refusal(of: name) {
-            return Refusal(
-                code: .hostForbidden, words: "the host \(name) is not allowed: \(rule)")
+            return Refusal(code: .hostForbidden, words: "the host \(name) is not allowed: \(rule)")
         }
         if case .address(let address) = name { return refusal(address: address, host: host) }
         guard name.isLocalhost else { return nil }

@@ -5,9 +5,7 @@ import Glibc
 package struct HTTPDate: Sendable, Hashable, Comparable {
     package var secondsSince1970: Int
 
-    package init(secondsSince1970: Int) {
-        self.secondsSince1970 = secondsSince1970
-    }
+    package init(secondsSince1970: Int) { self.secondsSince1970 = secondsSince1970 }
 
     /// Reads one of the three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6
     /// 08:49:37 1994`. In upper or lower case, and with UTC for GMT (RFC 9111, 4.2). The day of the week must be valid,
@@ -111,9 +109,7 @@ private struct Scanner {
         return hour * 3600 + minute * 60 + min(second, 59)
     }
 
-    private mutating func zone() -> Bool {
-        (take(" gmt") || take(" utc")) && rest.isEmpty
-    }
+    private mutating func zone() -> Bool { (take(" gmt") || take(" utc")) && rest.isEmpty }
 
     private mutating func month() -> Int? {
         guard let name = word() else { return nil }

@@ -51,9 +51,7 @@ enum HTTPField {
 
     /// The text of a value of at most `limit` bytes; nil if it is longer, contains control characters or is not UTF-8.
     static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> ByteString? {
-        guard !bytes.isEmpty, bytes.count <= limit,
-            bytes.allSatisfy(isText)
-        else { return nil }
+        guard !bytes.isEmpty, bytes.count <= limit, bytes.allSatisfy(isText) else { return nil }
         return ByteString(validating: bytes)
     }
 }

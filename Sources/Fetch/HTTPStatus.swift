@@ -4,9 +4,7 @@
 package struct HTTPStatus: Sendable, Equatable, CustomStringConvertible {
     package var code: Int
 
-    package init(_ code: Int) {
-        self.code = code
-    }
+    package init(_ code: Int) { self.code = code }
 
     /// Whether the body is the whole requested body. 206 is a part that was not requested.
     package var isWhole: Bool { (200...299).contains(code) && code != 206 }

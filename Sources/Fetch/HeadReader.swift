@@ -87,9 +87,7 @@ struct HeadReader {
         let count = name.utf8CodeUnitCount
         guard line.count > count, line[count] == UInt8(ascii: ":") else { return nil }
         let letters = UnsafeBufferPointer(start: name.utf8Start, count: count)
-        guard zip(line, letters).allSatisfy({ $0.asciiLowercased == $1 }) else {
-            return nil
-        }
+        guard zip(line, letters).allSatisfy({ $0.asciiLowercased == $1 }) else { return nil }
         let rest = line[(count + 1)...].filter { $0 != 0x0D && $0 != 0x0A }
         return HTTPField.trimmed(rest[...])
     }

@@ -28,9 +28,7 @@ struct Hop {
         }
         guard !URLAuthority.hasBackslash(in: location),
             let text = previous.url.resolve(location)
-        else {
-            throw FetchError(.badURL, "the server redirects to an invalid URL")
-        }
+        else { throw FetchError(.badURL, "the server redirects to an invalid URL") }
         // The target must also fulfil the rules for the URL of a source.
         let target = try RemoteURL(text)
         try self.init(target, target: SHA256Digest.hex(of: target.text.utf8), rules: rules)

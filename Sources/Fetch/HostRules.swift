@@ -41,8 +41,7 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
             throw TextProblem("\"\(text)\": write an international name in its ASCII form, xn--…")
         }
         // An IPv6 address may be written without its brackets, which are for URLs.
-        let bracketed: ByteString =
-            IPAddress(host)?.family == .v6 ? "[\(host)]" : ByteString(host)
+        let bracketed: ByteString = IPAddress(host)?.family == .v6 ? "[\(host)]" : ByteString(host)
         if let problem = URLAuthority.problem(ofHost: bracketed) {
             throw TextProblem("\"\(text)\": \(problem)")
         }

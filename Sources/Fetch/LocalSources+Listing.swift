@@ -31,9 +31,7 @@ extension LocalSources {
         _ folder: String, sent: SentPictures? = nil, limit: Int, matches wanted: (FileName) -> Bool
     ) -> Listing {
         /// nil if the open folder has no such file.
-        func listing(
-            of place: borrowing Descriptor, as folder: String
-        ) throws(Errno) -> Listing? {
+        func listing(of place: borrowing Descriptor, as folder: String) throws(Errno) -> Listing? {
             let names = try Self.names(in: place.number, limit: limit) {
                 wanted($0) && !ignored.contains($0)
             }

@@ -26,9 +26,8 @@ extension LocalSources {
                 return isGone ? .gone : .unknown
             }
         }
-        var information = stat()
         let whole = Self.joined(base, path)
-        guard stat(whole, &information) == 0 else {
+        guard let information = stat(path: whole) else {
             return errno == ENOENT && Self.lacksOnlyTheFile(whole) ? .gone : .unknown
         }
         return information.isRegularFile ? .file(information) : .unknown
@@ -42,24 +41,19 @@ extension LocalSources {
         guard let device = identity.flatMap(SourceIdentity.device) else { return false }
         let folders = base.map { [Self.joined($0, path)] } ?? roots.map { Self.joined($0, path) }
         return folders.allSatisfy { file in
-            var information = stat()
-            return stat(FilePath(file).removingLastComponent().string, &information) != 0
-                || UInt64(information.st_dev) != device
+            let folder = stat(path: FilePath(file).removingLastComponent().string)
+            return folder.map { UInt64($0.st_dev) != device } ?? true
         }
     }
 
     /// Whether the folder of a file is there, and has not even a link of this name: a link may lead to a file system that
     /// is not mounted.
     private static func lacksOnlyTheFile(_ path: String) -> Bool {
-        var information = stat()
-        guard lstat(path, &information) != 0, errno == ENOENT else { return false }
+        guard stat(path: path, followsLink: false) == nil, errno == ENOENT else { return false }
         return isFolder(FilePath(path).removingLastComponent().string)
     }
 
-    private static func isFolder(_ path: String) -> Bool {
-        var information = stat()
-        return stat(path, &information) == 0 && information.isFolder
-    }
+    private static func isFolder(_ path: String) -> Bool { stat(path: path)?.isFolder == true }
 
     /// Reads a source: its SHA-256 in hexadecimal, and what it was before; nil if it cannot be read or is being changed.
     package func digest(of path: String) -> (sha256: String, identity: SourceIdentity?)? {

@@ -61,9 +61,7 @@ package struct LocalSources: Sendable, Equatable {
     /// Opens the file `path`: the one that was sent along, or else one in the roots, unless it begins with `./`.
     ///
     /// - Parameter sent: the pictures that came with the manifest; nil if it came without a folder.
-    package func open(
-        _ path: String, sent: SentPictures? = nil
-    ) throws(FetchError) -> OpenedFile {
+    package func open(_ path: String, sent: SentPictures? = nil) throws(FetchError) -> OpenedFile {
         let shown = RedactedURL(path)
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw FetchError(.badURL, "\(shown): not a path: it is empty or contains a NUL")
@@ -92,8 +90,7 @@ package struct LocalSources: Sendable, Equatable {
         let descriptor: Descriptor
         do throws(Errno) {
             // Opening a device may have an effect. A fifo does not wait for a writer.
-            descriptor = Descriptor(
-                owning: try retryingInterrupts { darkroom_open_regular(whole) })
+            descriptor = Descriptor(owning: try retryingInterrupts { darkroom_open_regular(whole) })
         } catch .noSuchFileOrDirectory, .notDirectory {
             let place = isAbsolute ? "" : " in \(base), where relative paths begin"
             throw FetchError(.sourceMissing, "\(shown): no such file\(place)")
@@ -146,8 +143,7 @@ package struct LocalSources: Sendable, Equatable {
     func checked(
         _ descriptor: consuming Descriptor, path: String, owner: UInt32? = nil, shown: RedactedURL
     ) throws(FetchError) -> OpenedFile {
-        var status = stat()
-        guard fstat(descriptor.number, &status) == 0 else {
+        guard let status = stat(of: descriptor.number) else {
             let cause = Errno(rawValue: errno)
             throw FetchError(.sourceUnreadable, "\(shown): its type cannot be determined: \(cause)")
         }
@@ -263,8 +259,7 @@ extension LocalSources {
         /// Throws `improperLink` (EXDEV) if the path leads out of the root.
         func open(_ resolution: PathResolution) throws(Errno) -> Descriptor {
             // The root is opened each time, because what is mounted there may have changed.
-            let folder = Descriptor(
-                owning: try retryingInterrupts { darkroom_open_folder(root) })
+            let folder = Descriptor(owning: try retryingInterrupts { darkroom_open_folder(root) })
             return try resolution.open(path, beneath: folder.number, followsLinks: true)
         }
     }

@@ -70,17 +70,14 @@ final class MultiHandle {
         if flags & Self.input != 0 { ready |= CURL_CSELECT_IN }
         if flags & Self.output != 0 { ready |= CURL_CSELECT_OUT }
         // libcurl finds and reports the error when it reads or writes.
-        if flags & UInt32(DARKROOM_POLL_BROKEN) != 0 {
-            ready |= CURL_CSELECT_IN | CURL_CSELECT_OUT
-        }
+        if flags & UInt32(DARKROOM_POLL_BROKEN) != 0 { ready |= CURL_CSELECT_IN | CURL_CSELECT_OUT }
         var running: CInt = 0
         return curl_multi_socket_action(curl, socket, ready, &running)
     }
 
     /// Runs the work that libcurl has postponed to its time limit, if the limit is reached.
     func fire(now: UInt64) -> CURLMcode {
-        let stuck = refused
-        refused = []
+        let stuck = exchange(&refused, with: [])
         for handle in stuck where handle.pool === self {
             // After the end of a pause, libcurl runs the handle at its next time limit, which is now. During
             // connecting, a pause has no other effect.

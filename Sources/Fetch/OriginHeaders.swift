@@ -38,9 +38,7 @@ package struct OriginHeaders: Sendable, Equatable {
         ]
     }
 
-    package init(_ table: [Origin: [Header]] = [:]) {
-        self.table = table
-    }
+    package init(_ table: [Origin: [Header]] = [:]) { self.table = table }
 
     package var isEmpty: Bool { table.isEmpty }
 

@@ -51,8 +51,7 @@ package struct OriginHeadersFile {
             isMissing = error == .noSuchFileOrDirectory
             throw TextProblem("cannot be read: \(error)")
         }
-        var status = stat()
-        guard fstat(descriptor.number, &status) == 0, status.isRegularFile else {
+        guard let status = stat(of: descriptor.number), status.isRegularFile else {
             throw TextProblem("is not a file")
         }
         guard status.length <= Self.maximumBytes else {
@@ -134,9 +133,7 @@ extension Origin {
             rest = text[separator.upperBound...]
         }
         let form = "an origin is https://HOST, http://HOST or HOST, optionally followed by :PORT"
-        guard ["http", "https"].contains(scheme) else {
-            throw TextProblem(form)
-        }
+        guard ["http", "https"].contains(scheme) else { throw TextProblem(form) }
         do throws(TextProblem) {
             let authority = try URLAuthority(ByteString(rest))
             // Text before an @ would be a secret in the wrong place.

@@ -35,9 +35,7 @@ package struct ResponseHead: Sendable, Equatable {
     private var distrusted: Set<Field> = []
     private var lastField: Field?
 
-    package init(status: HTTPStatus) {
-        self.status = status
-    }
+    package init(status: HTTPStatus) { self.status = status }
 
     /// Reads `HTTP/1.1 200 OK` or, as libcurl writes it for HTTP/2, `HTTP/2 200`; nil for anything else.
     package init?(statusLine: some Collection<UInt8>) {

@@ -84,9 +84,7 @@ extension SourceReference {
 
 extension FetchError {
     /// The error of a text that names no picture.
-    static func bad(
-        _ source: ByteString, _ words: String, _ code: Code = .badURL
-    ) -> FetchError {
+    static func bad(_ source: ByteString, _ words: String, _ code: Code = .badURL) -> FetchError {
         FetchError(code, "\(RedactedURL(source.string)): \(words)")
     }
 }

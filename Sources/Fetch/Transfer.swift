@@ -106,8 +106,7 @@ final class Transfer {
         case .redirect:
             guard let location = reader.location else { return false }
             guard redirects < settings.limits.redirects else {
-                throw error(
-                    .tooManyRedirects, "more than \(settings.limits.redirects) redirects")
+                throw error(.tooManyRedirects, "more than \(settings.limits.redirects) redirects")
             }
             takeCookies()
             try follow(location)
@@ -174,8 +173,7 @@ final class Transfer {
         // minutes, and all other transfers would wait.
         if reader.isTransferCoded || head.contentEncoding?.utf8.contains(UInt8(ascii: ",")) == true
         {
-            return stop(
-                .badResponse, "the server used content codings that were not requested")
+            return stop(.badResponse, "the server used content codings that were not requested")
         }
         if reader.isLocationTooLong, BodyPlan.redirects.contains(head.status.code) {
             return stop(
@@ -251,9 +249,7 @@ final class Transfer {
     private static let errorPageLimit: Int64 = 64 << 10
 
     /// Counts the received bytes of a body, before they are decoded.
-    func take(wire count: Int) {
-        wireBytes += Int64(count)
-    }
+    func take(wire count: Int) { wireBytes += Int64(count) }
 
     /// Called from time to time while a body of unknown length, or an encoded one, arrives: it may grow without giving
     /// any decoded bytes.
@@ -341,9 +337,7 @@ final class Transfer {
         return .stop
     }
 
-    private func fail(_ code: FetchError.Code, _ words: String) -> Bool {
-        fail(error(code, words))
-    }
+    private func fail(_ code: FetchError.Code, _ words: String) -> Bool { fail(error(code, words)) }
 
     func error(_ code: FetchError.Code, _ words: String) -> FetchError {
         FetchError(code, "\(place): \(words)")

@@ -50,9 +50,7 @@ package final class TransferEngine: Sendable {
 
     /// Begins a download. If the engine has been stopped, `completion` is called at once on the caller's thread.
     @discardableResult
-    package func start(
-        _ request: TransferRequest, completion: @escaping Completion
-    ) -> TransferID {
+    package func start(_ request: TransferRequest, completion: @escaping Completion) -> TransferID {
         let (id, isAccepted) = mailbox.start(request, completion: completion)
         if isAccepted {
             wakeup.wake()

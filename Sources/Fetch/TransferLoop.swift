@@ -17,9 +17,7 @@ final class TransferLoop {
     private var running: [TransferID: (handle: EasyHandle, pool: MultiHandle)] = [:]
     private var idle: [EasyHandle] = []
 
-    init(
-        mailbox: TransferMailbox, wakeup: Wakeup, settings: TransferSettings
-    ) throws(FetchError) {
+    init(mailbox: TransferMailbox, wakeup: Wakeup, settings: TransferSettings) throws(FetchError) {
         do throws(Errno) {
             poll = try EventPoll(wakeup: wakeup)
         } catch {
@@ -82,9 +80,7 @@ final class TransferLoop {
     /// Reports the transfers that libcurl has ended, and continues those with a redirect.
     private func finishDone() {
         for pool in pools {
-            while let (handle, result) = pool.nextDone() {
-                finish(handle, result, pool)
-            }
+            while let (handle, result) = pool.nextDone() { finish(handle, result, pool) }
         }
         retired.removeAll { $0.count == 0 }
     }
@@ -196,9 +192,7 @@ final class TransferLoop {
     private static func report(_ transfer: Transfer) -> Result<TransferReport, FetchError> {
         guard let head = transfer.reader.head, let plan = transfer.plan,
             plan.isKept || plan == .notModified
-        else {
-            return .failure(transfer.error(.badResponse, "no response"))
-        }
+        else { return .failure(transfer.error(.badResponse, "no response")) }
         return .success(
             TransferReport(
                 request: transfer.request, effectiveURL: transfer.hop.shown,

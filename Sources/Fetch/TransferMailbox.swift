@@ -40,16 +40,11 @@ final class TransferMailbox: Sendable {
     }
 
     /// Later commands are refused; earlier ones are still read.
-    func close() {
-        state.withLock { $0.isClosed = true }
-    }
+    func close() { state.withLock { $0.isClosed = true } }
 
     /// For the engine's thread: the new commands, and whether they are the last.
     func collect() -> (commands: [Command], isClosed: Bool) {
         turns.add(1, ordering: .relaxed)
-        return state.withLock { state in
-            defer { state.commands = [] }
-            return (state.commands, state.isClosed)
-        }
+        return state.withLock { (exchange(&$0.commands, with: []), $0.isClosed) }
     }
 }

@@ -42,9 +42,7 @@ extension TransferReport {
         if kind.isReadable { return kind }
         let answer = "\(shownURL): the server answered with \(kind.words)"
         let type = response.contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
-        if kind.isPicture {
-            throw FetchError(.unsupportedFormat, answer + type + kind.advice)
-        }
+        if kind.isPicture { throw FetchError(.unsupportedFormat, answer + type + kind.advice) }
         throw FetchError(kind == .html ? .htmlPage : .notAPicture, answer + type + kind.advice)
     }
 

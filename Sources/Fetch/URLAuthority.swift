@@ -19,8 +19,7 @@ package struct URLAuthority: Sendable {
         guard !text.utf8.contains(UInt8(ascii: "\\")) else {
             throw TextProblem(#"there is a \ before the path, which some programs read as a /"#)
         }
-        let parts = text.utf8.split(
-            separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count <= 2 else {
             throw TextProblem("an @ in a user or password must be written as %40")
         }
@@ -80,8 +79,7 @@ package struct URLAuthority: Sendable {
                 ? "the host contains %-escapes"
                 : "the host contains a character that names cannot have"
         }
-        let labels = host.utf8.split(
-            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let named = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
         if named.isEmpty || named.contains(where: \.isEmpty) {
             return "the host has an empty label: two dots, or one at its beginning"

@@ -45,8 +45,7 @@ package struct BinaryPropertyListReader {
         guard bytes.starts(with: "bplist00".utf8) else {
             throw broken("of a version other than 00")
         }
-        var reader = BinaryPropertyListReader(
-            bytes, try trailer(of: bytes), budget: budget)
+        var reader = BinaryPropertyListReader(bytes, try trailer(of: bytes), budget: budget)
         return try reader.document()
     }
 

@@ -35,8 +35,7 @@ package struct DeliveryRules: Sendable, Equatable {
     /// - Parameter owner: of the manifest; nil if it is not known.
     package func problem(with delivery: Delivery, of owner: UInt32?) -> String? {
         if isOfRun {
-            return
-                "only the daemon delivers; darkroom run writes its results into the folder of -o"
+            return "only the daemon delivers; darkroom run writes its results into the folder of -o"
         }
         for (path, what) in taken where Self.contains(path, delivery.folder) {
             return "\(delivery.folder) is in \(what), \(path): outputs would be taken again"

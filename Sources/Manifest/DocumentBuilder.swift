@@ -25,9 +25,7 @@ package struct DocumentBuilder {
     /// This number of bytes of a shared text costs as much as a value.
     private static let textOfAValue = 64
 
-    package init(budget: NodeBudget) {
-        self.budget = budget
-    }
+    package init(budget: NodeBudget) { self.budget = budget }
 
     /// Whether the innermost open container is a map; nil if none is open.
     package var isInMap: Bool? { open.last?.isMap }
@@ -35,9 +33,7 @@ package struct DocumentBuilder {
     /// Whether a key or the end of the map must come next.
     package var awaitsKey: Bool { open.last.map { $0.isMap && $0.key == nil } ?? false }
 
-    package mutating func begin(
-        isMap: Bool, at place: Document.Place
-    ) throws(ManifestProblem) {
+    package mutating func begin(isMap: Bool, at place: Document.Place) throws(ManifestProblem) {
         guard open.count < Document.maximumHeight else { throw .tooDeep(at: place) }
         try budget.take(at: place)
         open.append(Container(isMap: isMap, place: place))
@@ -123,8 +119,7 @@ package struct DocumentBuilder {
         for index in container.merges {
             let entry = container.entries[index]
             for map in try Self.maps(toMerge: entry.value, at: entry.place) {
-                try budget.take(
-                    aliased: map.entries.count * Self.mergeCost, at: entry.place)
+                try budget.take(aliased: map.entries.count * Self.mergeCost, at: entry.place)
                 entries += map.entries.filter { keys.insert($0.key).inserted }
             }
         }

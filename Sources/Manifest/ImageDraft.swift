@@ -4,9 +4,7 @@ import DarkroomPicture
 
 /// The settings that a manifest may have for all images, and each image for itself.
 package struct ImageSettings: Sendable {
-    package var filters: FilterDrafts {
-        didSet { hasDefaultFilters = false }
-    }
+    package var filters: FilterDrafts { didSet { hasDefaultFilters = false } }
     /// Whether nothing has given it filters, so that it has those of the configuration.
     package private(set) var hasDefaultFilters = true
     package var autoOrient = true

@@ -85,8 +85,7 @@ extension ImageListReader {
         }
     }
 
-    private static let page = FilterParameter.integer(
-        "page", 1...TIFFPages.most, required: false)
+    private static let page = FilterParameter.integer("page", 1...TIFFPages.most, required: false)
 
     private static func page(
         _ node: Document.Node, isOfSource: Bool, at path: DocumentPath, _ reader: inout ValueReader

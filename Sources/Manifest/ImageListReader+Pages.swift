@@ -31,8 +31,7 @@ extension ImageListReader {
             var draft = draft
             // The image fails alone: other files have done nothing wrong.
             if count > 1 { draft.page = count }
-            return append(
-                draft, isNamed: isNamed, isFound: isFound, at: path, place, &reader)
+            return append(draft, isNamed: isNamed, isFound: isFound, at: path, place, &reader)
         }
         guard !draft.settings.hasNamedVariants else {
             hasPagesProblem = true

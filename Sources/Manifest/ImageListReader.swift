@@ -17,8 +17,7 @@ package struct ImageListReader {
     /// Lists of filters that have been read, for images that share one by an alias.
     var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
     /// The same for lists of variants, each with the output that it changes.
-    var variantLists: [ObjectIdentifier: (output: OutputOptions, read: [VariantDraft]?)] =
-        [:]
+    var variantLists: [ObjectIdentifier: (output: OutputOptions, read: [VariantDraft]?)] = [:]
     private var joined = JoinedFilters()
     /// Whether there is a problem because of too many images.
     var isOverLimit = false
@@ -90,8 +89,7 @@ package struct ImageListReader {
         }
         let sourcePath = DocumentPath.key(path, "source")
         guard case .map = node.value else {
-            reader.wrongType(
-                node, "an image must be a map or a source", at: path, write: .source)
+            reader.wrongType(node, "an image must be a map or a source", at: path, write: .source)
             // Others may name it.
             if entry != nil { add(draft, isNamed: true, at: sourcePath, place, &reader) }
             return
@@ -114,8 +112,7 @@ package struct ImageListReader {
                 Self.check(text, name.place, at: inner, &reader)
             }
         } else if map["source"] == nil, map["from"] != nil {
-            reader.problems.add(
-                .missingKey, "an image with ‘from’ needs a ‘name’", at: path, place)
+            reader.problems.add(.missingKey, "an image with ‘from’ needs a ‘name’", at: path, place)
         }
         read(map, into: &draft, &reader)
         add(
@@ -138,8 +135,7 @@ package struct ImageListReader {
             }
             pattern = found
         } catch {
-            return reader.problems.add(
-                .badSource, "a source that \(error.words)", at: path, place)
+            return reader.problems.add(.badSource, "a source that \(error.words)", at: path, place)
         }
         let shown = pattern.text.shortened
         guard !isNamed else {
@@ -227,10 +223,7 @@ package struct ImageListReader {
     private mutating func readEntries(
         of map: Document.Map, at path: DocumentPath, sorted: Bool, _ reader: inout ValueReader
     ) {
-        let entries =
-            sorted
-            ? map.entries.sorted { $0.key < $1.key }
-            : map.entries
+        let entries = sorted ? map.entries.sorted { $0.key < $1.key } : map.entries
         var names: Set<ByteString> = []
         for entry in entries {
             if reader.stop?.isSet == true { return }

@@ -58,9 +58,7 @@ package enum ImageName {
     /// not always unique.
     ///
     /// - Parameter suffix: of a variant. If the name is too long for it, the end of the name is cut off.
-    package static func derived(
-        from source: ByteString, suffix: ByteString = ""
-    ) -> ByteString {
+    package static func derived(from source: ByteString, suffix: ByteString = "") -> ByteString {
         let name = named(after: lastComponent(of: source.string))
         if suffix.isEmpty { return name }
         return ByteString(

@@ -214,9 +214,7 @@ package struct JSONReader {
         let digits = cursor.bytes[cursor.index...].prefix(4)
         guard digits.count == 4, digits.first?.isSign == false,
             let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
-        else {
-            throw cursor.syntaxError("‘\\u’ without four hexadecimal digits", at: place)
-        }
+        else { throw cursor.syntaxError("‘\\u’ without four hexadecimal digits", at: place) }
         cursor.advance(asciiBytes: 4)
         return value
     }

@@ -4,9 +4,7 @@ import DarkroomPicture
 extension Manifest {
     /// What a person should know about a manifest that is right: settings whose meaning has changed,
     /// and what it does not get.
-    package var warnings: [String] {
-        [thumbnailWarning, pagesWarning].compactMap(\.self)
-    }
+    package var warnings: [String] { [thumbnailWarning, pagesWarning].compactMap(\.self) }
 
     private var thumbnailWarning: String? {
         let changed = images.filter { $0.filters.cutBefore }

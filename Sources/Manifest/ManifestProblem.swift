@@ -16,7 +16,5 @@ package struct ManifestProblem: Error, Codable, Sendable, Equatable {
 package struct ManifestRejection: Error, Sendable, Equatable {
     package var problems: [ManifestProblem]
 
-    package init(problems: [ManifestProblem]) {
-        self.problems = problems
-    }
+    package init(problems: [ManifestProblem]) { self.problems = problems }
 }

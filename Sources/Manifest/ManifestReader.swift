@@ -105,9 +105,7 @@ package enum ManifestReader {
             let map = reader.map(
                 root, keys: keys, of: "a manifest", at: .root,
                 write: .map("images", .list([.source])))
-        else {
-            return Draft(problems: reader.problems, format: format)
-        }
+        else { return Draft(problems: reader.problems, format: format) }
         if case .list? = map["images"]?.value { reader.listsImages = true }
         let recipe = map["recipe"].flatMap {
             reader.recipe($0, at: .key(.root, "recipe"), of: defaults.recipes)
@@ -121,11 +119,9 @@ package enum ManifestReader {
             limits: limits, recipes: defaults.recipes, finder: defaults.finder,
             defaultValue: settings)
         if let node = map["images"] {
-            images.read(
-                node, at: .key(.root, "images"), sorted: isPropertyList, with: &reader)
+            images.read(node, at: .key(.root, "images"), sorted: isPropertyList, with: &reader)
         } else {
-            reader.problems.add(
-                .missingKey, "a manifest needs ‘images’", at: .root, root.place)
+            reader.problems.add(.missingKey, "a manifest needs ‘images’", at: .root, root.place)
         }
         if let words = refusedRecipe(of: images.drafts, limits) {
             reader.problems.add(.deliveryNotAllowed, words, at: .root, root.place)

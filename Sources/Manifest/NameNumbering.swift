@@ -19,9 +19,7 @@ package struct NameNumbering: Sendable {
     package init() {}
 
     /// `base` with a number, so that the name does not exist yet.
-    package mutating func name(
-        for base: ByteString, isTaken: (ByteString) -> Bool
-    ) -> ByteString {
+    package mutating func name(for base: ByteString, isTaken: (ByteString) -> Bool) -> ByteString {
         // The extension of a picture comes after the number.
         let ending = ImageName.ending(of: base)
         let stem = base.string.dropLast(utf8: ending.utf8.count)

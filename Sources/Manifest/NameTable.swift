@@ -56,9 +56,7 @@ package struct NameTable: Sendable {
         problems.add(.duplicateName, message, at: draft.path, draft.namePlace)
     }
 
-    package func index(of name: ByteString) -> Int? {
-        index(of: name, among: drafts)
-    }
+    package func index(of name: ByteString) -> Int? { index(of: name, among: drafts) }
 
     private func index(of name: ByteString, among drafts: [ImageDraft]) -> Int? {
         guard Self.canBeOne(name) else { return nil }

@@ -79,9 +79,7 @@ struct NumberCorrection {
 }
 
 extension ArraySlice<UInt8> {
-    fileprivate mutating func dropSpaces() {
-        removeFirst(prefix { $0 == UInt8(ascii: " ") }.count)
-    }
+    fileprivate mutating func dropSpaces() { removeFirst(prefix { $0 == UInt8(ascii: " ") }.count) }
 
     /// A decimal number with an optional sign.
     fileprivate mutating func takeNumber() -> Double? {

@@ -25,9 +25,7 @@ package enum OverlaySource {
     /// What to add to the manifest, as the end of a message.
     ///
     /// - Parameter isListed: whether the images of the manifest are a list, not a map.
-    static func advice(
-        _ source: ByteString, _ notation: ManifestFormat, isListed: Bool
-    ) -> String {
+    static func advice(_ source: ByteString, _ notation: ManifestFormat, isListed: Bool) -> String {
         let name = ManifestSnippet.text(ImageName.derived(from: source))
         let shown =
             ManifestSnippet.value(of: Document.Node(.text(source), at: .none))

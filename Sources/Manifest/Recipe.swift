@@ -87,9 +87,7 @@ package struct OutputChanges: Sendable, Equatable {
         if keys.contains("format") { result.takeFormat(of: options) }
         if keys.contains("name") { result.name = options.name }
         if keys.contains("profile") { result.profile = options.profile }
-        if keys.contains("metadata") || keys.contains("exif") {
-            result.metadata = options.metadata
-        }
+        if keys.contains("metadata") || keys.contains("exif") { result.metadata = options.metadata }
         for option in OutputOption.allCases where keys.contains(ByteString(option.rawValue)) {
             switch option {
             case .quality: result.quality = options.quality
@@ -183,9 +181,7 @@ extension ValueReader {
     }
 
     /// Adds a problem for filters, if only recipes may have any.
-    mutating func refuseFilters(
-        _ node: Document.Node, at path: DocumentPath, _ book: RecipeBook
-    ) {
+    mutating func refuseFilters(_ node: Document.Node, at path: DocumentPath, _ book: RecipeBook) {
         guard book.isOnly else { return }
         let notation = notation
         func advice() -> String {

@@ -138,9 +138,7 @@ private struct SecretSearch {
         return bytes.withUnsafeBufferPointer { bytes in
             var current: UInt64 = 0
             for index in bytes.indices {
-                if index >= length {
-                    current &-= (UInt64(bytes[index - length]) &+ 1) &* power
-                }
+                if index >= length { current &-= (UInt64(bytes[index - length]) &+ 1) &* power }
                 current = sum(current, bytes[index])
                 if index >= length - 1, bits[Int(current >> 50)] & 1 << (current >> 44 & 63) != 0,
                     wanted.contains(current)

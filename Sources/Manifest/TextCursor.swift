@@ -61,9 +61,7 @@ package struct TextCursor {
     private static let stride = 1 << 18
 
     /// Advances by `count` bytes, which must be ASCII without line feeds.
-    package mutating func advance(asciiBytes count: Int) {
-        index += count
-    }
+    package mutating func advance(asciiBytes count: Int) { index += count }
 
     package func starts(with text: StaticString) -> Bool {
         text.withUTF8Buffer { bytes[index...].starts(with: $0) }

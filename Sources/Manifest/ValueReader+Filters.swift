@@ -79,8 +79,7 @@ extension ValueReader {
             return nil
         }
         checkRepeatedKeys(parameters, at: inner)
-        return filter(
-            named: entry.key, at: entry.place, parameters.entries, path: inner, in: inner)
+        return filter(named: entry.key, at: entry.place, parameters.entries, path: inner, in: inner)
     }
 
     /// The correction for a node, including one for an image that is named by its source.
@@ -112,9 +111,7 @@ extension ValueReader {
             return "; write an item for each: " + items.joined(separator: ", ") + (source ?? "")
         }
         let count = map.entries.count
-        let found =
-            count == 1
-            ? "the key ‘\(map.entries[0].key.shortened)’" : "\(count) keys"
+        let found = count == 1 ? "the key ‘\(map.entries[0].key.shortened)’" : "\(count) keys"
         problems.add(
             .wrongType,
             "a filter must be a map of one name to its parameters, found \(found)\(advice())",

@@ -14,9 +14,7 @@ extension ValueReader {
                 "‘metadata’ and ‘exif’ cannot stand together; ‘exif’ is a short form",
                 at: .key(path, "metadata"), metadata.place)
         }
-        if let metadata {
-            return choice(metadata, at: .key(path, "metadata")) ?? defaultValue
-        }
+        if let metadata { return choice(metadata, at: .key(path, "metadata")) ?? defaultValue }
         guard let exif, let keeps = boolean(exif, "‘exif’", at: .key(path, "exif")) else {
             return defaultValue
         }
@@ -24,9 +22,7 @@ extension ValueReader {
     }
 
     /// A word, or a list of words.
-    private mutating func choice(
-        _ node: Document.Node, at path: DocumentPath
-    ) -> MetadataChoice? {
+    private mutating func choice(_ node: Document.Node, at path: DocumentPath) -> MetadataChoice? {
         let what = "‘metadata’"
         var words: [MetadataChoice.Word] = []
         if case .list(let list) = node.value {

@@ -35,9 +35,7 @@ extension ValueReader {
         FormatChoice(word: text.string)
     }
 
-    private mutating func format(
-        _ node: Document.Node, at path: DocumentPath
-    ) -> FormatChoice? {
+    private mutating func format(_ node: Document.Node, at path: DocumentPath) -> FormatChoice? {
         if let known = node.text.flatMap(Self.format) { return known }
         guard let text = node.text, OutputFormat.unwritten(text.string) != nil else {
             return word(node, "‘format’", at: path)
@@ -59,8 +57,7 @@ extension ValueReader {
             return options
         }
         if let text = node.text {
-            unknownFormat(
-                text, "‘output’ must be \(Self.formatWords), or a map", node, at: path)
+            unknownFormat(text, "‘output’ must be \(Self.formatWords), or a map", node, at: path)
             return defaultValue
         }
         guard
@@ -94,9 +91,7 @@ extension ValueReader {
         return options
     }
 
-    private mutating func template(
-        _ node: Document.Node, at path: DocumentPath
-    ) -> NameTemplate? {
+    private mutating func template(_ node: Document.Node, at path: DocumentPath) -> NameTemplate? {
         guard
             let text = text(
                 node, "‘name’ of ‘output’", at: path, write: .text("{name}-{width}.{ext}"))
@@ -123,8 +118,7 @@ extension ValueReader {
         }
         readSearch(given, into: &options)
         if let (node, path) = given[.progressive] {
-            options.progressive =
-                boolean(node, "‘progressive’", at: path) ?? options.progressive
+            options.progressive = boolean(node, "‘progressive’", at: path) ?? options.progressive
         }
         if let (node, path) = given[.lossless] {
             options.lossless = boolean(node, "‘lossless’", at: path) ?? options.lossless
@@ -135,8 +129,7 @@ extension ValueReader {
         }
         if let (node, path) = given[.depth] {
             let depths = OutputOption.depths(of: options.format)
-            let values =
-                isFormatKnown && !depths.isEmpty ? depths : OutputOption.allDepths
+            let values = isFormatKnown && !depths.isEmpty ? depths : OutputOption.allDepths
             if let value = integer(node, among: values, Self.depth, at: path) {
                 options.depth = value
             }

@@ -66,8 +66,7 @@ extension ValueReader {
     /// hexadecimal.
     private static func sides(_ text: ByteString) -> (width: Int, height: Int)? {
         guard text.utf8.count <= 40 else { return nil }
-        let parts = text.utf8.split(
-            separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
+        let parts = text.utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
         guard parts.count == 2, let width = side(Array(parts[0])),
             let height = side(Array(parts[1]))
         else { return nil }

@@ -125,9 +125,7 @@ package struct ValueReader: Sendable {
         }
         if let word = words.first(where: { ByteString($0) == text }) { return word }
         let notation = notation
-        func meant() -> String? {
-            Suggestion.meant(by: text, among: words)
-        }
+        func meant() -> String? { Suggestion.meant(by: text, among: words) }
         func advice() -> String {
             meant().map { Self.advice(.text(ByteString($0)), notation, at: path) } ?? ""
         }
@@ -147,8 +145,7 @@ package struct ValueReader: Sendable {
             guard let form = form() else { return "" }
             return Self.advice(form, notation, at: path, isRequired: isRequired)
         }
-        problems.add(
-            .wrongType, "\(rule()), found \(node.words)\(advice())", at: path, node.place)
+        problems.add(.wrongType, "\(rule()), found \(node.words)\(advice())", at: path, node.place)
     }
 
     /// The end of a message with the correction: `; write ‘filters: [mono]’`. A value of a map is shown with its key,

@@ -131,8 +131,7 @@ extension ValueReader {
             return nil
         }
         guard !list.items.isEmpty else {
-            problems.add(
-                .noImages, "an empty list of variants; leave it out", at: path, node.place)
+            problems.add(.noImages, "an empty list of variants; leave it out", at: path, node.place)
             return nil
         }
         guard list.items.count <= VariantDraft.most else {

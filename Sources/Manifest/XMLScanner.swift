@@ -64,8 +64,7 @@ struct XMLScanner {
     mutating func close(_ name: ByteString) throws(ManifestProblem) {
         let end = try tag()
         guard end.kind == .close, end.name == name else {
-            throw cursor.syntaxError(
-                "expected ‘</\(name)>’, found \(end.words)", at: end.place)
+            throw cursor.syntaxError("expected ‘</\(name)>’, found \(end.words)", at: end.place)
         }
     }
 

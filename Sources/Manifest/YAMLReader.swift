@@ -156,7 +156,6 @@ package struct YAMLReader {
     }
 
     private static func containerAsKey(_ place: Document.Place) -> ManifestProblem {
-        ManifestProblem(
-            .wrongType, "a key must be text, found a list or a map", place: place)
+        ManifestProblem(.wrongType, "a key must be text, found a list or a map", place: place)
     }
 }

@@ -106,9 +106,7 @@ final class BatchPage {
         }
     }
 
-    func fact(_ name: String, _ value: String) {
-        fact(name) { html.text(value) }
-    }
+    func fact(_ name: String, _ value: String) { fact(name) { html.text(value) } }
 
     func fact(_ name: String, _ value: () -> Void) {
         html(.div) {
@@ -178,9 +176,7 @@ final class BatchPage {
     func link(to item: PageSummary.Item) {
         let page = (item.number - 1) / Self.perPage + 1
         let anchor = AnchorID("view", item.number)
-        html(
-            .a, page == number ? .href(anchor) : .href(PageLink(Self.fileName(page)), anchor)
-        ) {
+        html(.a, page == number ? .href(anchor) : .href(PageLink(Self.fileName(page)), anchor)) {
             html(.bdi, text: item.image.name)
         }
     }

@@ -33,9 +33,7 @@ package struct BatchPages: Sendable {
         images = (try? Self.images(in: answer, settings.defaultFilters)) ?? []
     }
 
-    package static func refuseOther(_ path: String) throws(PageError) {
-        _ = try PageFolder(path)
-    }
+    package static func refuseOther(_ path: String) throws(PageError) { _ = try PageFolder(path) }
 
     /// Makes all pages.
     ///
@@ -215,9 +213,7 @@ package struct BatchPages: Sendable {
 
     /// A regular file; nil if it cannot be opened.
     private static func opened(_ path: String) -> Descriptor? {
-        guard
-            let file = try? Descriptor(
-                opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY, shown: path),
+        guard let file = try? Descriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY),
             (try? file.information(path: path))?.isRegularFile == true
         else { return nil }
         return file

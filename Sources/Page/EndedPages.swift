@@ -37,8 +37,7 @@ package struct EndedPages {
         to folder: Directory, _ previews: AnswerPage.PreviewFolders, while mayGoOn: () -> Bool
     ) throws(FileError) {
         let summary = summarized()
-        var previews = try PagePreviews(
-            in: previews, of: status.images.count, while: mayGoOn)
+        var previews = try PagePreviews(in: previews, of: status.images.count, while: mayGoOn)
         for number in 1...summary.pageCount {
             let name = FileName(BatchPage.fileName(number))
             guard mayGoOn() else { throw FileError(.write, folder.path(of: name), .canceled) }

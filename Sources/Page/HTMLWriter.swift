@@ -45,9 +45,7 @@ package final class HTMLWriter {
     /// Writes a text. Control characters, and marks that change the direction of writing, appear in a visible form.
     package func text(_ text: String) { Self.append(text: text, to: &bytes) }
 
-    package func callAsFunction(
-        _ tag: Tag, _ attributes: Attribute?..., content: () -> Void = {}
-    ) {
+    package func callAsFunction(_ tag: Tag, _ attributes: Attribute?..., content: () -> Void = {}) {
         open(tag, attributes)
         guard !tag.isVoid else { return }
         content()
@@ -180,9 +178,7 @@ package final class HTMLWriter {
         private let name: StaticString
         private let value: Value
 
-        private init(_ name: StaticString, _ value: String) {
-            self.init(name, .text(value))
-        }
+        private init(_ name: StaticString, _ value: String) { self.init(name, .text(value)) }
 
         private init(_ name: StaticString, _ value: Value) {
             self.name = name

@@ -30,9 +30,7 @@ struct PageFolder: Sendable {
         while path.hasSuffix("/") { path.removeLast() }
         let end = path.lastIndex(of: "/") ?? path.startIndex
         let name = path[end...].dropFirst()
-        guard !name.isEmpty, name != ".", name != ".." else {
-            throw .noName(folder: folder)
-        }
+        guard !name.isEmpty, name != ".", name != ".." else { throw .noName(folder: folder) }
         target = FileName(String(name))
         do throws(FileError) {
             parent = try Directory(path: end == path.startIndex ? "/" : String(path[..<end]))
@@ -63,8 +61,7 @@ struct PageFolder: Sendable {
         do {
             let folder = try Directory(name, in: parent)
             let value = try fill(folder)
-            try folder.write(
-                AnswerPage.markerContent, to: Self.marker, durably: false)
+            try folder.write(AnswerPage.markerContent, to: Self.marker, durably: false)
             try publish(name)
             return value
         } catch {

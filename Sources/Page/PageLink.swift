@@ -19,9 +19,7 @@ package struct PageLink: Sendable, Equatable {
         self.text = text
     }
 
-    package init(_ components: String...) {
-        self.init(components.map { ByteString($0) })
-    }
+    package init(_ components: String...) { self.init(components.map { ByteString($0) }) }
 
     private init(text: String) { self.text = text }
 

@@ -100,8 +100,7 @@ package enum PreviewLog {
             let hasAfter = number(), let length = number(), line.count - place == length,
             isBase64(line[place...])
         else { return nil }
-        let result = Line(
-            index: index, facts: length == 0 ? nil : facts, hasAfter: hasAfter == 1)
+        let result = Line(index: index, facts: length == 0 ? nil : facts, hasAfter: hasAfter == 1)
         return (result, UnsafeBufferPointer(rebasing: line[place...]))
     }
 

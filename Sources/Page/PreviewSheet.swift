@@ -56,9 +56,7 @@ enum PreviewSheet {
         }
     }
 
-    private static func name(_ view: View, _ copy: Int) -> String {
-        "\(view.rawValue)-\(copy + 1)"
-    }
+    private static func name(_ view: View, _ copy: Int) -> String { "\(view.rawValue)-\(copy + 1)" }
 
     // MARK: Content
 

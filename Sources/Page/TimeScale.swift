@@ -30,8 +30,7 @@ struct TimeScale: Sendable {
     init(_ timeline: Timeline) {
         begin = timeline.begin
         let gaps = timeline.gaps
-        let busy = max(
-            1, gaps.reduce(timeline.end - timeline.begin) { $0 - ($1.end - $1.begin) })
+        let busy = max(1, gaps.reduce(timeline.end - timeline.begin) { $0 - ($1.end - $1.begin) })
         // The length of each part as it is drawn, in milliseconds of work.
         var lengths: [(begin: Int, end: Int, length: Double, isShortened: Bool)] = []
         var start = timeline.begin

@@ -161,9 +161,7 @@ struct TimelineDrawing {
         }
     }
 
-    private static func colour(
-        _ kind: Timeline.Kind, isFailed: Bool
-    ) -> HTMLWriter.Attribute {
+    private static func colour(_ kind: Timeline.Kind, isFailed: Bool) -> HTMLWriter.Attribute {
         if isFailed { return .class("bad") }
         return kind == .download ? .class("download") : .class("filter")
     }
@@ -201,9 +199,7 @@ struct TimelineDrawing {
             let pauses = timeline.pauses.filter { $0.end - $0.begin >= Self.shortestListed }
             if !pauses.isEmpty {
                 html(.ul, .class("pauses")) {
-                    for pause in pauses.prefix(Self.mostPauses) {
-                        html(.li, text: sentence(pause))
-                    }
+                    for pause in pauses.prefix(Self.mostPauses) { html(.li, text: sentence(pause)) }
                 }
             }
         }

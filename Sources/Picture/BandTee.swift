@@ -137,9 +137,7 @@ final class BandTee: @unchecked Sendable {
     }
 
     /// Whether a borrower shares its lane, so that it must not change the rows.
-    func isShared(_ number: Int) -> Bool {
-        lanes.count { $0 == lanes[number] } > 1
-    }
+    func isShared(_ number: Int) -> Bool { lanes.count { $0 == lanes[number] } > 1 }
 
     // MARK: The borrowers' threads
 
@@ -208,8 +206,7 @@ final class BandTee: @unchecked Sendable {
         isReading = true
         lock.unlock()
         let outcome = Result { () throws(PictureError) in
-            try source.next(
-                into: zip(memory, places).map { UnsafeMutableRawPointer($0[$1].start) })
+            try source.next(into: zip(memory, places).map { UnsafeMutableRawPointer($0[$1].start) })
         }
         lock.lock()
         isReading = false

@@ -68,8 +68,7 @@ extension Filter {
         case .flop: writer.filter("flop")
         case .blur(let sigma): writer.filter("blur", ("sigma", sigma))
         case .sharpen(let sigma, let amount, let threshold):
-            writer.filter(
-                "sharpen", ("sigma", sigma), ("amount", amount), ("threshold", threshold))
+            writer.filter("sharpen", ("sigma", sigma), ("amount", amount), ("threshold", threshold))
         }
     }
 }
@@ -86,7 +85,5 @@ extension JSONWriter {
         for (key, value) in pixels { add(key, value) }
     }
 
-    fileprivate mutating func add(_ key: StaticString, _ colour: Colour) {
-        add(key, colour.digits)
-    }
+    fileprivate mutating func add(_ key: StaticString, _ colour: Colour) { add(key, colour.digits) }
 }

@@ -62,9 +62,7 @@ extension OutputOptions {
     }
 
     /// The error of a picture whose result has no format.
-    var refusal: PictureError? {
-        formatRefusal().map { PictureError(.formatNotWritten, $0) }
-    }
+    var refusal: PictureError? { formatRefusal().map { PictureError(.formatNotWritten, $0) } }
 
     /// What to say if the source is of another format than its name says. The result has a name already, so it keeps
     /// its format.

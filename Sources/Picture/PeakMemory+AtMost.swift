@@ -12,9 +12,7 @@ extension PeakMemory {
             mostPixels = nil
         case .rotate(let rotation):
             try hold(pixels * layout.bytesPerPixel, for: "rotate")
-            if rotation != .half {
-                (layout.width, layout.height) = (layout.height, layout.width)
-            }
+            if rotation != .half { (layout.width, layout.height) = (layout.height, layout.width) }
         case .flip:
             try hold(pixels * layout.bytesPerPixel, for: "flip")
         default:
@@ -27,11 +25,8 @@ extension PeakMemory {
         }
     }
 
-    private mutating func add(
-        _ resize: Filter.Resize, atMost pixels: Int
-    ) throws(PictureError) {
-        let bound = ResizeBound(
-            resize, width: layout.width, height: layout.height, limits: limits)
+    private mutating func add(_ resize: Filter.Resize, atMost pixels: Int) throws(PictureError) {
+        let bound = ResizeBound(resize, width: layout.width, height: layout.height, limits: limits)
         if resize.kernel != .nearest {
             // The floats of one stage, or the rows of the other.
             let rows = min(pixels * layout.bytesPerPixel, OpaqueResampleStage.windowBytes)

@@ -223,9 +223,7 @@ package struct PeakMemory {
     }
 
     /// The visible part, and the reader while it is read.
-    private mutating func add(
-        _ overlay: Filter.Overlay, _ source: Source?
-    ) throws(PictureError) {
+    private mutating func add(_ overlay: Filter.Overlay, _ source: Source?) throws(PictureError) {
         let input = layout
         guard let source else {
             layout.channels = input.hasAlpha ? 4 : 3
@@ -263,8 +261,7 @@ package struct PeakMemory {
         // The floats of one stage, or the rows of the other. The kernel covers six rows, or six for each row of the
         // result if the image is reduced; then its rows are shorter in the same proportion.
         let rows = min(other.bytes, OpaqueResampleStage.windowBytes)
-        let floats =
-            8 * max(most.width, other.width) * other.channels * MemoryLayout<Float>.stride
+        let floats = 8 * max(most.width, other.width) * other.channels * MemoryLayout<Float>.stride
         try hold(max(rows, floats), for: "overlay")
         bytes += Self.step(.resize(resize), from: other, to: most)
         return most
@@ -319,9 +316,7 @@ package struct PeakMemory {
 final class BlankStage: Stage {
     let layout: PixelLayout
 
-    init(_ layout: PixelLayout) {
-        self.layout = layout
-    }
+    init(_ layout: PixelLayout) { self.layout = layout }
 
     func nextBand() throws(PictureError) -> Band? {
         preconditionFailure("a stage without pixels was read")

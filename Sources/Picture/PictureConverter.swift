@@ -53,8 +53,7 @@ public struct PictureConverter: Sendable {
         _ source: String, to result: String,
         isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }
     ) throws(PictureError) -> PictureReport {
-        let steps = try PictureSteps(
-            filters, output, autoOrient: autoOrient, limits, isCancelled)
+        let steps = try PictureSteps(filters, output, autoOrient: autoOrient, limits, isCancelled)
         let input = try PicturePath.openForReading(source)
         let file = try ReplacedFile(path: result)
         let report = try PicturePipeline.run(

@@ -93,9 +93,7 @@ package final class PicturePreview {
     /// channel. nil if the sizes are not the same, or a copy is not complete.
     ///
     /// - Throws: `outOfMemory`.
-    package func difference(
-        from other: PicturePreview
-    ) throws(PictureError) -> PicturePreview? {
+    package func difference(from other: PicturePreview) throws(PictureError) -> PicturePreview? {
         guard let picture, let otherPicture = other.picture, let ownLayout = self.layout,
             let otherLayout = other.layout, let samples, let otherSamples = other.samples,
             picture.width == otherPicture.width, picture.height == otherPicture.height
@@ -165,9 +163,7 @@ package final class PicturePreview {
     /// The rows of the copy, with samples of sRGB if the picture only states its gamma; nil if there is no copy.
     ///
     /// - Parameter orientation: how a viewer turns them. They are turned.
-    private func rows(
-        _ orientation: Orientation = .topLeft
-    ) throws(PictureError) -> (any Stage)? {
+    private func rows(_ orientation: Orientation = .topLeft) throws(PictureError) -> (any Stage)? {
         guard let layout, let samples else { return nil }
         // A later stage may change its rows in place, and the samples must stay.
         var rows: any Stage = try CopyingStage(HeldRows(layout, [samples]), layout: layout) {

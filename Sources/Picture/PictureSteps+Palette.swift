@@ -58,8 +58,7 @@ extension PictureSteps {
 
     /// Bands of indices of a picture with this layout: one byte each, whatever depth a confined reader has told.
     fileprivate static func indices(_ source: any Stage, _ layout: PixelLayout) -> any Stage {
-        let indices = PixelLayout(
-            width: layout.width, height: layout.height, channels: 1, depth: 8)
+        let indices = PixelLayout(width: layout.width, height: layout.height, channels: 1, depth: 8)
         return InPlaceStage(source, layout: indices) { _ in }
     }
 

@@ -56,9 +56,7 @@ package struct PictureSteps {
 
     /// The maximum number of bytes of memory; nil if a step will fail. The step then reports the error with more
     /// details.
-    func peak(
-        of source: PeakMemory.Source, _ result: PictureResult
-    ) throws(PictureError) -> Int? {
+    func peak(of source: PeakMemory.Source, _ result: PictureResult) throws(PictureError) -> Int? {
         var trouble: PictureError?
         let outcome = try? PeakMemory.outcome(of: source, self, handsOver: result.handOver != nil) {
             name in

@@ -3,9 +3,7 @@ import SystemPackage
 /// Results of a picture with a palette that may keep it.
 extension PictureVariants {
     /// The results that may keep the palette of the picture. Their rows are indices, which nothing else can use.
-    func membersWithPalettes(
-        of input: PictureInput
-    ) throws(PictureError) -> [Int] {
+    func membersWithPalettes(of input: PictureInput) throws(PictureError) -> [Int] {
         let mayKeep = jobs.indices.filter {
             jobs[$0].steps.options.format.encoder.usesPalette
                 && jobs[$0].steps.filters.allSatisfy(\.isPointOperation)

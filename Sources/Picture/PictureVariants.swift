@@ -152,8 +152,7 @@ package struct PictureVariants {
         let common = try trunk.filtered(ahead ?? reader, of: reader, context)
         ahead?.begin()
         let source = StageTeeSource(common.stage)
-        let tee = try BandTee(
-            source, lanes: members.map { _ in 0 }, cores: trunk.cores)
+        let tee = try BandTee(source, lanes: members.map { _ in 0 }, cores: trunk.cores)
         let runs = try members.enumerated().map { (number, member) throws(PictureError) in
             let own = isUniform ? reader : try converted(reader, for: member, input)
             return VariantRun(
@@ -186,13 +185,10 @@ package struct PictureVariants {
     }
 
     /// The memory for all results together.
-    private func need(
-        of reader: any PictureReader, _ members: [Int]
-    ) throws(PictureError) -> Int {
+    private func need(of reader: any PictureReader, _ members: [Int]) throws(PictureError) -> Int {
         let source = PeakMemory.Source(reader)
         // If a common filter fails, nothing else is done.
-        let (common, layout) =
-            PeakMemory.beginning(of: source, trunk) ?? (0, source.layout)
+        let (common, layout) = PeakMemory.beginning(of: source, trunk) ?? (0, source.layout)
         var bytes = common
         for member in members {
             let alone = try jobs[member].steps.peak(of: source, jobs[member].result)
@@ -250,8 +246,7 @@ extension PictureVariants {
 
     private static func empty(_ file: FileDescriptor, _ name: String) throws(PictureError) {
         guard ftruncate(file.rawValue, 0) == 0, lseek(file.rawValue, 0, SEEK_SET) == 0 else {
-            throw PictureError(
-                .writeFailed, "\(name): emptying the file", Errno(rawValue: errno))
+            throw PictureError(.writeFailed, "\(name): emptying the file", Errno(rawValue: errno))
         }
     }
 

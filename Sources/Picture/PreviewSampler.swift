@@ -44,8 +44,7 @@ struct PreviewSampler {
         let bytes = palette == nil ? picture.bytesPerPixel : 1
         // Of 16 bits in the machine's byte order, the byte with the higher bits.
         let high = palette == nil && picture.depth == 16 && 1.littleEndian == 1 ? 1 : 0
-        columns = Self.places(
-            small.width << shift, of: picture.width, bytes: bytes, high: high)
+        columns = Self.places(small.width << shift, of: picture.width, bytes: bytes, high: high)
         rows = Self.places(small.height << shift, of: picture.height)
         isCopied = palette == nil && shift == 0 && !picture.hasAlpha && picture.bytesPerPixel == 3
         sums = [UInt16](repeating: 0, count: isCopied ? 0 : small.width * small.channels)

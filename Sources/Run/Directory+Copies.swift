@@ -8,9 +8,7 @@ extension Directory {
     /// - Parameter isBegun: whether a run has put it there. If not, it is somebody else's file.
     /// - Throws: if another file has its name.
     @discardableResult
-    func requireCopy(
-        of bytes: [UInt8], as name: FileName, isBegun: Bool
-    ) throws(RunError) -> Bool {
+    func requireCopy(of bytes: [UInt8], as name: FileName, isBegun: Bool) throws(RunError) -> Bool {
         let isCopy = try runError(of: exists(name) ? holds(bytes, as: name) : nil)
         guard let isCopy else { return false }
         guard isCopy else {

@@ -195,7 +195,6 @@ extension FolderCheck {
         _ kind: FolderFinding.Kind, in file: String = BatchFile.status.text, _ message: String,
         image: ByteString? = nil
     ) throws {
-        try add(
-            FolderFinding(kind: kind, image: image?.string, file: file, message: message))
+        try add(FolderFinding(kind: kind, image: image?.string, file: file, message: message))
     }
 }

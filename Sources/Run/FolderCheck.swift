@@ -85,9 +85,7 @@ package final class FolderCheck {
     package private(set) var summary: FolderSummary
     private static let chunk = 1024
 
-    package init(
-        _ path: String, tell: @escaping (FolderFinding) throws -> Void
-    ) throws(RunError) {
+    package init(_ path: String, tell: @escaping (FolderFinding) throws -> Void) throws(RunError) {
         let folder = try runError(of: Directory(path: path))
         self.folder = folder
         outputCheck = OutputCheck(outputs: folder, readsContent: true)
@@ -273,8 +271,7 @@ package final class FolderCheck {
         try claimFormer()
         guard let name = frame.manifest.file, let sha256 = frame.manifest.copySHA256 else { return }
         unclaimed.remove(FileName(name))
-        let copy = ImageOutline.Output(
-            file: name, bytes: frame.manifest.copyBytes, sha256: sha256)
+        let copy = ImageOutline.Output(file: name, bytes: frame.manifest.copyBytes, sha256: sha256)
         if let fault = outputCheck.fault(of: copy) { try add(fault.finding(of: nil, name)) }
     }
 

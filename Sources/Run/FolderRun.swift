@@ -111,9 +111,7 @@ package final class FolderRun: Sendable {
     package var before: Status.Counts { state.withLock(\.before) }
 
     /// How far the images are. A full disk may have refused the files that say it.
-    package var counts: Status.Counts {
-        summaryOfWork?.images ?? state.withLock(\.after) ?? before
-    }
+    package var counts: Status.Counts { summaryOfWork?.images ?? state.withLock(\.after) ?? before }
 
     /// The state of the batch, even if a full disk has refused the file that says it.
     package var batchState: BatchState {
@@ -276,10 +274,7 @@ package final class FolderRun: Sendable {
     func stop(_ ending: Ending) {
         control.async { [self] in
             guard let scheduler = scheduler.withLock({ $0 }) else { return finish(ending) }
-            let isFirst = state.withLock { state in
-                defer { state.isStopping = true }
-                return !state.isStopping
-            }
+            let isFirst = state.withLock { !exchange(&$0.isStopping, with: true) }
             guard isFirst else {
                 if case .stopped = ending { scheduler.abort() }
                 return

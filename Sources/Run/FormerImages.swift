@@ -89,8 +89,7 @@ struct FormerImages {
     mutating func read(_ images: [ImageStatus]) {
         for image in images {
             let entry = image.output.map { FormerOutputs.Entry($0, of: image) }
-            add(
-                ByteString(image.name), image.state, entry, .image(image), max(0, frames.count - 1))
+            add(ByteString(image.name), image.state, entry, .image(image), max(0, frames.count - 1))
         }
     }
 

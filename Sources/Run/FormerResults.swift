@@ -38,27 +38,12 @@ struct FormerResults: Sendable {
 
     func write(in folder: Directory, durably: Bool) throws(FileError) {
         if entries.isEmpty { return }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.withoutEscapingSlashes]
-        try folder.write(to: Self.fileName, durably: durably) { write throws(FileError) in
-            var bytes: [UInt8] = []
-            for index in entries.keys.sorted() {
-                // Strings and integers can always be encoded.
-                guard let line = entries[index].flatMap({ try? encoder.encode($0) }) else {
-                    continue
-                }
-                bytes += line
-                bytes.append(UInt8(ascii: "\n"))
-                guard bytes.count >= Self.piece else { continue }
-                try write(bytes)
-                bytes.removeAll(keepingCapacity: true)
-            }
-            try write(bytes)
+        let lines = JSONLines()
+        let sorted = entries.values.sorted { $0.index < $1.index }
+        try folder.writeLines(of: sorted, to: Self.fileName, durably: durably) {
+            lines.append($0, to: &$1)
         }
     }
-
-    /// The bytes that are written at once; a piece may be longer by less than a line.
-    private static let piece = 64 << 10
 
     /// By the indices of the images.
     var byImage: [Int: FormerResult] { entries.mapValues(\.former) }

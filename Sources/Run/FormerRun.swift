@@ -134,15 +134,12 @@ struct FormerRun {
         self.status = status
         self.listed = former.outputs
         isDivided = true
-        isSameManifest =
-            plan.conflict(with: own, in: job.folder, isCountMeant: isCountMeant) == nil
+        isSameManifest = plan.conflict(with: own, in: job.folder, isCountMeant: isCountMeant) == nil
         unfinished = counts.ended < counts.total ? counts : nil
     }
 
     /// The files that would be without an image.
-    func gone(
-        _ job: RunJob, _ result: ImageComparison.Result
-    ) throws(RunError) -> [String] {
+    func gone(_ job: RunJob, _ result: ImageComparison.Result) throws(RunError) -> [String] {
         let entries = FormerOutputs()
         for entry in listed.all { entries.add(entry) }
         var images: [ImageStatus] = []

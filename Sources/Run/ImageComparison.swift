@@ -222,9 +222,7 @@ struct ImageComparison {
         case .remote: looks.ask(index)
         case .file(let information):
             let known = former.sourceIdentity.flatMap { SourceIdentity($0) }
-            if readsAll || known != SourceIdentity(information) {
-                looks.suspect(index, image)
-            }
+            if readsAll || known != SourceIdentity(information) { looks.suspect(index, image) }
         }
         return .stands
     }

@@ -77,9 +77,7 @@ struct ExpectedOutput: Sendable {
     }
 
     /// The path, as far as it is known without the output.
-    var shown: String {
-        file?.shown ?? Manifest.Image.outputFile(named: name, format).string
-    }
+    var shown: String { file?.shown ?? Manifest.Image.outputFile(named: name, format).string }
 }
 
 /// Why the file of an output is not as the status has it.
@@ -128,8 +126,7 @@ struct OutputCheck: Sendable {
                 return .missing
             }
             folder.removeLastComponent()
-            return try fault(
-                of: output, as: FileName(name), in: Directory(path: folder.string))
+            return try fault(of: output, as: FileName(name), in: Directory(path: folder.string))
         } catch {
             return .reading(error)
         }

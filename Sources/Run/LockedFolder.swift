@@ -14,8 +14,7 @@ final class LockedFolder: Sendable {
             if let shared = try SpoolLock.takeToRead(root) {
                 descriptor = shared
             } else {
-                descriptor = try SpoolLock.take(
-                    root, for: "\(program) on \(Machine.name)")
+                descriptor = try SpoolLock.take(root, for: "\(program) on \(Machine.name)")
             }
         } catch {
             throw RunError(error, folder: folder)

@@ -32,24 +32,19 @@ final class PlanLock: Sendable {
     /// - Parameter folder: of the run, for messages.
     /// - Throws: `inUse` if a signal wants to stop this process meanwhile.
     init(_ kind: Kind, _ root: Directory, of folder: String) throws(RunError) {
-        let path = root.path(of: Self.fileName)
-        let number = Self.fileName.withCString {
+        let descriptor: Descriptor
+        do throws(FileError) {
             // Nobody else can open it: whoever has it locked stops all shards.
-            openat(root.number, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            descriptor = try root.openScratch(Self.fileName)
+        } catch {
+            guard error.errno == .readOnlyFileSystem else { throw RunError(error) }
+            file = nil
+            return
         }
-        guard number >= 0 else {
-            let cause = Errno(rawValue: errno)
-            if cause == .readOnlyFileSystem {
-                file = nil
-                return
-            }
-            throw RunError(FileError(.open, path, cause))
-        }
-        let descriptor = Descriptor(owning: number)
-        while flock(number, kind.flag | LOCK_NB) != 0 {
+        while flock(descriptor.number, kind.flag | LOCK_NB) != 0 {
             let cause = Errno(rawValue: errno)
             guard cause == .wouldBlock || cause == .interrupted else {
-                throw .file(FileError(.lock, path, cause))
+                throw .file(FileError(.lock, root.path(of: Self.fileName), cause))
             }
             if FolderRun.pendingSignal != nil {
                 throw .inUse(folder: folder, holder: "a run that changes its plan")

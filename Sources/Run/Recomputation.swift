@@ -57,9 +57,7 @@ package struct Recomputation {
     ///   - reading: the progress of the comparison with the status.
     ///   - making: the progress of the comparison with new files.
     /// - Returns: the signal that has stopped it; nil if it is complete.
-    package func run(
-        reading: FolderCheck.Progress, making: FolderCheck.Progress
-    ) throws -> CInt? {
+    package func run(reading: FolderCheck.Progress, making: FolderCheck.Progress) throws -> CInt? {
         FolderRun.blockSignals()
         var recorded: [ByteString: Recorded] = [:]
         var kept = KeptPictures(in: check.path)
@@ -225,9 +223,7 @@ private struct Scratch {
         path = "\(place)/\(name.text)"
     }
 
-    func empty() throws(RunError) {
-        try runError(of: folder.removeTree("out"))
-    }
+    func empty() throws(RunError) { try runError(of: folder.removeTree("out")) }
 
     func remove() { try? parent.removeTree(name) }
 }

@@ -28,9 +28,7 @@ struct RemoteLook: Sendable {
     /// The answers, in the order of the questions; nil if the wait for them was stopped.
     ///
     /// - Parameter isStopped: called several times a second.
-    func ask(
-        _ questions: [Question], isStopped: () -> Bool
-    ) throws(RunError) -> [Answer]? {
+    func ask(_ questions: [Question], isStopped: () -> Bool) throws(RunError) -> [Answer]? {
         if questions.isEmpty { return [] }
         let settings = loaded.configuration.batchSettings
         let engine: TransferEngine
@@ -104,9 +102,7 @@ struct RemoteLook: Sendable {
         }
 
         /// - Returns: whether all have their answers.
-        func waits(_ seconds: Double) -> Bool {
-            ending.wait(timeout: .now() + seconds) == .success
-        }
+        func waits(_ seconds: Double) -> Bool { ending.wait(timeout: .now() + seconds) == .success }
 
         /// Nothing is asked any more.
         func end() { state.withLock { $0.hasEnded = true } }

@@ -41,15 +41,13 @@ extension RunFolder {
             noteContinued(repeated)
             repeated.formers = try recalledFormers()
             return .unfinished(repeated)
-        case .finished(_), .empty, .putBack(_): break
+        case .finished, .empty, .putBack: break
         case .removed(let status), .rejected(let status, _):
             guard status.state == .rejected else { break }
             throw .unusable(
                 folder: job.folder, reason: "its manifest would not be accepted any more")
         }
-        guard let status = try readAnswer() else {
-            throw RunError(unreadableStatusIn: answer)
-        }
+        guard let status = try readAnswer() else { throw RunError(unreadableStatusIn: answer) }
         return .finished(status)
     }
 }

@@ -6,9 +6,7 @@ import Synchronization
 /// The outputs of former images that get others, or that no image has any more.
 extension RunFolder {
     /// Lists them before anything happens to them.
-    func listFormer(
-        _ status: Status, _ result: ImageComparison.Result
-    ) throws(RunError) {
+    func listFormer(_ status: Status, _ result: ImageComparison.Result) throws(RunError) {
         var kept: Set<ByteString> = []
         var gone: Set<ByteString> = []
         for (verdict, image) in zip(result.verdicts, result.images) {
@@ -55,10 +53,7 @@ extension RunFolder {
 
     /// Counts the images that were to be made, and that turned out to have the same, or could not be made.
     private func noteStanding(_ images: [ImageStatus]) {
-        let formers = formers.withLock { formers in
-            defer { formers = FormerResults() }
-            return formers
-        }
+        let formers = formers.withLock { exchange(&$0, with: FormerResults()) }
         for (index, entry) in formers.entries.sorted(by: { $0.key < $1.key }) {
             guard images.indices.contains(index), let reason = entry.makeReason else { continue }
             switch entry.ending(of: images[index]) {

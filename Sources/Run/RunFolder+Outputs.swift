@@ -71,16 +71,13 @@ struct OutputLook {
             if found.isRegularFile, found.length == 0, output.bytes > 0 {
                 // A crash of the machine leaves an empty file if the content was not on the disk. Nobody loses anything
                 // with it.
-                if removesEmpty {
-                    try runError(of: outputs.remove(output: output.file))
-                }
+                if removesEmpty { try runError(of: outputs.remove(output: output.file)) }
                 missing.append(index)
                 continue
             }
             let isUntouched = !readsAll && time.map { found.statusChanged < $0 } ?? false
             if found.isRegularFile, found.length == output.bytes, isUntouched { continue }
-            suspects.append(
-                .init(file: output.file, bytes: output.bytes, sha256: output.sha256))
+            suspects.append(.init(file: output.file, bytes: output.bytes, sha256: output.sha256))
         }
         let check = OutputCheck(outputs: outputs, readsContent: true)
         let faults = concurrentMap(suspects) { check.fault(of: $0) }

@@ -223,13 +223,8 @@ extension RunFolder {
             } else {
                 try reading.copy(to: folder, job.format, durably: durably)
             }
-            let records = (-1..<status.images.count).lazy.map { index in
-                index < 0
-                    ? JournalRecord.reopened(record)
-                    : .ended(index: index, status.images[index])
-            }
             try results.write(in: folder, durably: durably)
-            try ItemJournal.begin(in: folder, with: records, durably: durably)
+            try ItemJournal.begin(in: folder, reopening: record, status.images, durably: durably)
             if durably { try folder.sync() }
             FaultPoint.retryBuilt.pass()
             try spool.active.rename(new, to: spool.active, as: name)
@@ -246,8 +241,7 @@ extension RunFolder {
                 sparsely: job.bytes, to: BatchFile.newManifest, replacing: true, durably: durably)
             try spool.root.closeManifest(BatchFile.newManifest, of: job.bytes, job.manifest)
             FaultPoint.receiptManifestWritten.pass()
-            try spool.root.rename(
-                BatchFile.newManifest, to: answer, as: copy, replacing: true)
+            try spool.root.rename(BatchFile.newManifest, to: answer, as: copy, replacing: true)
             FaultPoint.receiptManifestMoved.pass()
         }
         if let file = former.manifest.file, FileName(file) != copy,

@@ -100,8 +100,7 @@ package final class RunFolder: Sendable {
         var job = job
         var examination = examination
         if let request = job.shard {
-            let parts = try RunParts(
-                of: job, request, in: outputs, examination, durably: durably)
+            let parts = try RunParts(of: job, request, in: outputs, examination, durably: durably)
             plan = parts.plan
             formerPlan = nil
             shard = parts.shard
@@ -292,9 +291,7 @@ package final class RunFolder: Sendable {
         let status = try runError(of: Status(frameIn: answer))
         guard let status, FileName(status.id) == FileName(job.id),
             status.shards?.number == shard?.number
-        else {
-            throw RunError(unreadableStatusIn: answer)
-        }
+        else { throw RunError(unreadableStatusIn: answer) }
         return status
     }
 
@@ -318,9 +315,7 @@ package final class RunFolder: Sendable {
     /// `.darkroom` are written anew. The one beside the outputs is that of the user, who must move a changed one away.
     private func mendCopies() throws(RunError) {
         let copy = BatchFile.manifest(job.format)
-        if shard == nil {
-            try outputs.requireCopy(of: job.bytes, as: copy, isBegun: true)
-        }
+        if shard == nil { try outputs.requireCopy(of: job.bytes, as: copy, isBegun: true) }
         try runError { () throws(FileError) in
             if shard != nil { _ = try folders.shareManifest(copy, of: job.bytes, in: answer) }
             guard try spool.active.exists(FileName(job.id)) else { return }

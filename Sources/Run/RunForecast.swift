@@ -33,9 +33,7 @@ package struct RunForecast: Sendable {
     /// Whether that had this manifest, so that a run continues it.
     package let isSameManifest: Bool
 
-    package init(
-        _ job: RunJob, _ loaded: ConfigurationLoader.Loaded
-    ) throws(RunError) {
+    package init(_ job: RunJob, _ loaded: ConfigurationLoader.Loaded) throws(RunError) {
         var job = loaded.noted(in: job)
         let former = try FormerRun.find(&job)
         count = job.manifest.images.count

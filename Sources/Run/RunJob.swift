@@ -47,9 +47,7 @@ package struct RunJob: Sendable {
     /// Where sources are looked for; nil for any file.
     var localSources: LocalSources?
 
-    var sources: LocalSources {
-        localSources ?? LocalSources(relativeTo: base, maximumBytes: .max)
-    }
+    var sources: LocalSources { localSources ?? LocalSources(relativeTo: base, maximumBytes: .max) }
 
     package init(
         id: String, name: String, format: ManifestFormat, bytes: [UInt8], manifest: Manifest,

@@ -102,17 +102,13 @@ struct RunParts {
         _ job: RunJob, _ request: ShardRequest, in root: Directory
     ) throws(RunError) -> RunPlan {
         if let known = try RunPlan.read(in: root) { return known }
-        guard let shards = request.shards else {
-            throw .noCount(in: job.folder)
-        }
+        guard let shards = request.shards else { throw .noCount(in: job.folder) }
         // A part that the plan would not have is refused before there is a plan.
         _ = try shard(request, shards)
         return try job.plan(shards).settle(in: root)
     }
 
-    static func shard(
-        _ request: ShardRequest, _ shards: RunPlan.Shards
-    ) throws(RunError) -> Shard {
+    static func shard(_ request: ShardRequest, _ shards: RunPlan.Shards) throws(RunError) -> Shard {
         do {
             return try request.shard(by: shards)
         } catch {

@@ -48,9 +48,7 @@ extension ConfigurationLoader.Loaded {
     }
 
     /// `sources.roots`; nil if nobody has set it.
-    private var setRoots: [String]? {
-        isSet(RunPlan.rootsKey) ? configuration.sourceRoots : nil
-    }
+    private var setRoots: [String]? { isSet(RunPlan.rootsKey) ? configuration.sourceRoots : nil }
 
     private var defaultFilters: String? {
         settings.first { $0.setting.key == RunPlan.filtersKey }?.text

@@ -64,9 +64,7 @@ extension ShardMerge {
         }
         try former.settle(lost, in: outputs, removesFolders: prunes)
         if !former.isEmpty { try judge(former, bytes, status, &report) }
-        if former.byFile != before {
-            try runError(of: former.write(in: root, durably: false))
-        }
+        if former.byFile != before { try runError(of: former.write(in: root, durably: false)) }
     }
 
     private func judge(

@@ -68,9 +68,7 @@ extension ShardMerge {
         let former: ArraySlice<UInt8>?
 
         /// The image of the former status, if it has another text than the shard's.
-        var changedFormer: ImageOutline? {
-            former.flatMap { $0 == text ? nil : ImageOutline($0) }
-        }
+        var changedFormer: ImageOutline? { former.flatMap { $0 == text ? nil : ImageOutline($0) } }
 
         /// Whether another shard's answer is taken.
         var isCopy: Bool { shard != Int(expected.shard) }
@@ -223,9 +221,7 @@ extension ShardMerge {
     }
 
     private static func finding(of item: Item, _ check: OutputCheck) -> Finding {
-        guard let image = ImageOutline(item.text) else {
-            return .unreadable
-        }
+        guard let image = ImageOutline(item.text) else { return .unreadable }
         guard image.name == item.expected.name else {
             return .foreign("its status has the image \(image.name.string) in this place")
         }
@@ -261,9 +257,7 @@ extension ShardMerge {
         switch finding {
         case .good where item.isCopy: return
         case .good(let state, let bytes, let isBlocked, let isWarned, _):
-            if isBlocked {
-                report.addBlocked(by: item.expected.output.shown)
-            }
+            if isBlocked { report.addBlocked(by: item.expected.output.shown) }
             work.counts.total += 1
             work.counts.count(state, isWarned: isWarned)
             work.outputBytes = work.outputBytes.saturatingAdd(bytes)

@@ -25,8 +25,7 @@ extension ShardMerge {
                 if let message = foreign(frame, number) {
                     report.add(message, in: number)
                 } else if !frame.state.isFinal {
-                    report.missing.append(
-                        .init(shard: number, reason: .unfinished(frame.counts)))
+                    report.missing.append(.init(shard: number, reason: .unfinished(frame.counts)))
                 } else {
                     if frame.counts.failed > 0 { report.failed.append(number) }
                     streams.append(stream)

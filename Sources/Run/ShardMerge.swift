@@ -308,8 +308,7 @@ package struct ShardMerge {
             } else {
                 try ResultSizes.removeOwn(in: outputs, id: plan.id)
             }
-            try root.rename(
-                Self.newStatus, to: outputs, as: BatchFile.status, replacing: true)
+            try root.rename(Self.newStatus, to: outputs, as: BatchFile.status, replacing: true)
             FaultPoint.mergeMoved.pass()
             try outputs.sync()
         }

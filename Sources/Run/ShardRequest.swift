@@ -58,9 +58,7 @@ package struct ShardRequest: Sendable, Equatable {
     /// - Parameters:
     ///   - text: `i/n`, `auto` or `auto/n`.
     ///   - variable: the value of a variable of the environment.
-    package init(
-        _ text: String, variable: (_ name: String) -> String?
-    ) throws(Problem) {
+    package init(_ text: String, variable: (_ name: String) -> String?) throws(Problem) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count) else { throw Self.badForm(text) }
         guard parts[0] == "auto" else {
@@ -135,9 +133,7 @@ package struct ShardRequest: Sendable, Equatable {
     // MARK: With the plan
 
     /// What a new plan of the folder has; nil if only an existing plan tells the count.
-    var shards: RunPlan.Shards? {
-        count.map { RunPlan.Shards(count: $0, array: array) }
-    }
+    var shards: RunPlan.Shards? { count.map { RunPlan.Shards(count: $0, array: array) } }
 
     /// The part, by the plan of the folder.
     func shard(by plan: RunPlan.Shards) throws(Problem) -> Shard {

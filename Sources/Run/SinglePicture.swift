@@ -102,19 +102,11 @@ package struct SinglePicture: Sendable {
         to output: FileDescriptor, _ outputName: String,
         _ openImage: @escaping StageContext.ImageOpener
     ) throws -> PictureReport {
-        var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
-        let number = input.number
-        let count: Int
-        do throws(Errno) {
-            count = try retryingInterrupts { pread(number, &head, head.count, 0) }
-        } catch {
-            throw FileError(.read, name, error)
-        }
-        if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
+        let head = try input.read(TransferReport.prefixLength, at: 0, path: name)
+        if let refusal = InputFormat(prefix: head).refusal(of: name) { throw refusal }
         var steps = image.steps(within: limits)
         steps.openImage = openImage
-        let conversion = PictureConversion(
-            name, steps, to: PictureResult(output, name: outputName))
+        let conversion = PictureConversion(name, steps, to: PictureResult(output, name: outputName))
         let report: PictureReport
         switch try PicturePipeline.run(conversion, .file(input.file), admit: { $0 <= memory }) {
         case .made(let made): report = made
@@ -128,9 +120,7 @@ package struct SinglePicture: Sendable {
     }
 
     /// The picture in a regular file at its beginning.
-    private func regular(
-        _ input: borrowing Descriptor, _ name: String
-    ) throws -> Descriptor {
+    private func regular(_ input: borrowing Descriptor, _ name: String) throws -> Descriptor {
         let information = try input.information(path: name)
         let number = input.number
         if information.isFolder { throw FetchError(.notAFile, "\(name): a folder, not a file") }
@@ -164,20 +154,16 @@ package struct SinglePicture: Sendable {
 private final class LayerFile {
     private let file: Descriptor
 
-    init(_ file: consuming Descriptor) {
-        self.file = file
-    }
+    init(_ file: consuming Descriptor) { self.file = file }
 
     /// The same file at its beginning, with a position of its own.
     func reopened(_ name: String) throws(PictureError) -> Descriptor {
         do {
-            return Descriptor(
-                owning: try retryingInterrupts {
-                    open("/proc/self/fd/\(file.number)", O_RDONLY | O_CLOEXEC)
-                })
+            return try Descriptor(opening: "/proc/self/fd/\(file.number)")
         } catch {
             throw PictureError(
-                .readFailed, "\(name): opening it: \(error)", storageFailure: error.storageFailure)
+                .readFailed, "\(name): opening it: \(error.errno)",
+                storageFailure: error.errno.storageFailure)
         }
     }
 }

@@ -10,9 +10,7 @@ extension Status {
         var status = frames[0]
         status.shards = Status.Shards(count: frames.count)
         status.counts = Status.Counts()
-        for frame in frames {
-            status.counts.add(frame.counts)
-        }
+        for frame in frames { status.counts.add(frame.counts) }
         // They are in UTC and have one length, so that their order is that of the texts.
         func time(
             _ key: (Status.Times) -> String?, _ best: ([ByteString]) -> ByteString?

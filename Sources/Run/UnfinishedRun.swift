@@ -14,8 +14,7 @@ struct UnfinishedRun {
     ///
     /// - Parameter format: of a manifest whose status does not tell it.
     func end(_ format: ManifestFormat) throws(RunError) {
-        let recovery = Recovery(
-            spool: folders.spool, examination: examination, durably: durably)
+        let recovery = Recovery(spool: folders.spool, examination: examination, durably: durably)
         let finding = try runError(of: recovery.recover(folders.id))
         guard case .unfinished(let prepared) = finding else { return }
         var last = prepared.status
@@ -33,8 +32,7 @@ struct UnfinishedRun {
         let final = last
         try runError { () throws(FileError) in
             try folders.writeEnd(final, durably: durably)
-            try Receipt.finish(
-                folders, format: final.manifest.format ?? format, durably: durably)
+            try Receipt.finish(folders, format: final.manifest.format ?? format, durably: durably)
         }
     }
 }

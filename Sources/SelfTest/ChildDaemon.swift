@@ -135,9 +135,7 @@ package func pass(_ seconds: Double) throws(SelfTestError) {
     _ = try eventually(within: seconds) { () -> Void? in nil }
 }
 
-package func onFiles<Value>(
-    _ body: () throws(FileError) -> Value
-) throws(SelfTestError) -> Value {
+package func onFiles<Value>(_ body: () throws(FileError) -> Value) throws(SelfTestError) -> Value {
     do {
         return try body()
     } catch {

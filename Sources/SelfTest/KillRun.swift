@@ -26,9 +26,7 @@ package struct KillRun {
     /// Batches that may be held. They are released at the end.
     private var held: [String] = []
 
-    package init(
-        on spool: TestSpool, reference: SpoolAudit.Reference, _ formats: SampleFormats
-    ) {
+    package init(on spool: TestSpool, reference: SpoolAudit.Reference, _ formats: SampleFormats) {
         self.spool = spool
         self.formats = formats
         orphans = OrphanWatch()
@@ -56,9 +54,7 @@ package struct KillRun {
     /// Kills a daemon at each point and `moments` times at random moments, in random order.
     ///
     /// - Parameter progress: receives the number of finished lives and of all lives.
-    package mutating func run(
-        moments: Int, progress: (Int, Int) -> Void
-    ) throws(SelfTestError) {
+    package mutating func run(moments: Int, progress: (Int, Int) -> Void) throws(SelfTestError) {
         var lives = points.map(Life.point) + [Life](repeating: .moment, count: moments)
         lives.shuffle(using: &random)
         for (index, life) in lives.enumerated() {
@@ -202,9 +198,7 @@ package struct KillRun {
         }
     }
 
-    private func expectKill(
-        _ ending: ChildDaemon.Ending, at fault: String
-    ) throws(SelfTestError) {
+    private func expectKill(_ ending: ChildDaemon.Ending, at fault: String) throws(SelfTestError) {
         guard ending == .killed(signal: SIGKILL) else {
             throw spool.broken("a daemon ended before it reached \(fault): \(ending)")
         }

@@ -104,8 +104,7 @@ private final class SampleStage: Stage {
             // Knuth's linear congruential generator of MMIX. Its upper bits are good enough.
             noise = noise &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let value = byte * 200 / layout.bytesPerRow + next + Int(noise >> 60)
-            row.storeBytes(
-                of: UInt8(truncatingIfNeeded: value), toByteOffset: byte, as: UInt8.self)
+            row.storeBytes(of: UInt8(truncatingIfNeeded: value), toByteOffset: byte, as: UInt8.self)
         }
         next += 1
         return Band(start: row, rows: next - 1..<next)

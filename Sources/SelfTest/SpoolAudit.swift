@@ -202,8 +202,7 @@ package struct SpoolAudit {
         {
             differing.append("outbox/\(id.text)/\(file) is not the redacted copy")
         }
-        let exact = try spool.exactManifest(
-            FileName("\(id.text).\(manifest.format.rawValue)"))
+        let exact = try spool.exactManifest(FileName("\(id.text).\(manifest.format.rawValue)"))
         if exact != Array(manifest.text.utf8), exact != nil || !removed.contains(id.text) {
             differing.append("private/\(id.text) is not the manifest")
         }
@@ -270,9 +269,7 @@ package struct SpoolAudit {
         let ours =
             [BatchFile.status, BatchFile.progress, ResultSizes.fileName]
             + (status.manifest.file.map { [FileName($0)] } ?? [])
-        if manifest.hasPage {
-            wrong += try comparePage(of: id, isFinal: status.state.isFinal)
-        }
+        if manifest.hasPage { wrong += try comparePage(of: id, isFinal: status.state.isFinal) }
         for name in names
         where !ours.contains(name) && !(manifest.hasPage && name == BatchFile.page) {
             if name == BatchFile.originals {
@@ -303,9 +300,7 @@ package struct SpoolAudit {
 
 extension SpoolAudit {
     /// The errors in the page next to a status. A page is whole whenever it is there, and it is there before the end.
-    private func comparePage(
-        of id: FileName, isFinal: Bool
-    ) throws(SelfTestError) -> [String] {
+    private func comparePage(of id: FileName, isFinal: Bool) throws(SelfTestError) -> [String] {
         let folder = "outbox/\(id.text)/\(BatchFile.page.text)"
         guard try spool.exists(FileName(folder)) else {
             return isFinal && !mayLackProgress ? ["\(folder) is missing"] : []
@@ -320,9 +315,7 @@ extension SpoolAudit {
     }
 
     /// The errors in `sizes.json` next to a status. It is there before the end.
-    private func compareSizes(
-        of id: FileName, _ status: Status
-    ) throws(SelfTestError) -> [String] {
+    private func compareSizes(of id: FileName, _ status: Status) throws(SelfTestError) -> [String] {
         guard status.state.isFinal else { return [] }
         var sizes = ResultSizes(id: id.text)
         for image in status.images { sizes.add(image) }

@@ -33,15 +33,11 @@ struct SpoolCheck {
         guard let lock = try root.information(of: "lock") else { return [] }
         // To take the lock for a test would prevent a daemon from starting at this moment. By proc_locks(5), the sixth
         // word is the file: the two numbers of its device, and its inode.
-        let table: [UInt8]
-        do {
-            table = try Directory(path: "/proc").read("locks")
-        } catch  where error.errno == .noSuchFileOrDirectory {
+        guard let table = WholeFile.kernelText("/proc/locks") else {
             // The service can see only its own processes in /proc.
             return [.note("it cannot be determined whether a daemon works on this spool")]
         }
-        let isHeld = String(decoding: table, as: UTF8.self).split(separator: "\n").contains {
-            line in
+        let isHeld = table.split(separator: "\n").contains { line in
             let words = line.split(separator: " ")
             return words.count > 5 && words[1] == "FLOCK" && words[5].hasSuffix(":\(lock.st_ino)")
         }
@@ -101,10 +97,7 @@ struct SpoolCheck {
 
     private func permissions() throws(FileError) -> [Finding] {
         var findings: [Finding] = []
-        var own = stat()
-        guard fstat(root.number, &own) == 0 else {
-            throw FileError(.examine, root.path, Errno(rawValue: errno))
-        }
+        let own = try root.information()
         let user = geteuid()
         if own.st_uid != user {
             findings.append(
@@ -168,8 +161,7 @@ struct SpoolCheck {
         let bytes = found.room.free
         // Some file systems do not count inodes and report 0 of 0.
         let inodes = found.f_files == 0 ? nil : UInt64(found.f_favail)
-        let text =
-            "\(bytes >> 20) MiB free" + (inodes.map { ", \($0) inodes free" } ?? "")
+        let text = "\(bytes >> 20) MiB free" + (inodes.map { ", \($0) inodes free" } ?? "")
         if bytes < 64 << 20 || (inodes ?? .max) < 1000 {
             return [.problem(text, consequence: "soon wait for space")]
         }

@@ -22,9 +22,7 @@ package final class TestSpool {
     private var last: SampleManifest?
 
     /// Creates the folder `name` in `folder`, whose folder `pictures` contains the pictures.
-    package init(
-        _ name: FileName, in folder: Directory, program: String
-    ) throws(SelfTestError) {
+    package init(_ name: FileName, in folder: Directory, program: String) throws(SelfTestError) {
         self.program = program
         pictures = folder.path(of: "pictures")
         path = folder.path(of: name)
@@ -44,9 +42,7 @@ package final class TestSpool {
 
     /// Creates the folder of pictures that all test spools in `folder` share.
     @discardableResult
-    package static func makePictures(
-        in folder: Directory
-    ) throws(SelfTestError) -> SampleFormats {
+    package static func makePictures(in folder: Directory) throws(SelfTestError) -> SampleFormats {
         let pictures = try onFiles { () throws(FileError) in
             try folder.makeDirectory("pictures")
             return try Directory("pictures", in: folder)
@@ -163,9 +159,7 @@ package final class TestSpool {
         }
     }
 
-    private func fill(
-        _ folder: Directory, with manifest: SampleManifest
-    ) throws(FileError) {
+    private func fill(_ folder: Directory, with manifest: SampleManifest) throws(FileError) {
         let originals = try Directory(path: pictures)
         try folder.write(
             Array(manifest.text.utf8), to: BatchFile.manifest(manifest.format), durably: false)
@@ -204,11 +198,7 @@ package final class TestSpool {
     /// The names in one of its folders; none if the folder does not exist.
     package func names(_ folder: FileName) throws(SelfTestError) -> [FileName] {
         try onFiles { () throws(FileError) in
-            do throws(FileError) {
-                return try Directory(folder, in: root).names()
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                return []
-            }
+            try ifExists { () throws(FileError) in try Directory(folder, in: root).names() } ?? []
         }
     }
 

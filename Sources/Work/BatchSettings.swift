@@ -41,9 +41,7 @@ package struct BatchSettings: Sendable {
     package var folders: [HotFolder] = []
     package var examination: Examination
 
-    package init(examination: Examination) {
-        self.examination = examination
-    }
+    package init(examination: Examination) { self.examination = examination }
 }
 
 extension BatchSettings {
@@ -52,9 +50,7 @@ extension BatchSettings {
     static let slotsOfIdleOwners = 64
 
     /// Pictures filtered at the same time, without those in additional places.
-    package var filterWidth: Int {
-        filterConcurrency > 0 ? filterConcurrency : Machine.cores
-    }
+    package var filterWidth: Int { filterConcurrency > 0 ? filterConcurrency : Machine.cores }
 
     var filterSlots: FilterSlots {
         FilterSlots(width: filterWidth, keptForOwners: Self.slotsOfIdleOwners)

@@ -90,9 +90,7 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    func validate() throws {
-        try list.require(files)
-    }
+    func validate() throws { try list.require(files) }
 
     func run() throws {
         let report = try? spool.open().queue()
@@ -156,8 +154,7 @@ struct CheckCommand: ParsableCommand {
             try pictures.refuse(list: list.list, remedy: remedy)
             return files.map { .path($0) }
         }
-        let job = try pictures.job(
-            .init(files: files, list: list.list), priority: nil, report)
+        let job = try pictures.job(.init(files: files, list: list.list), priority: nil, report)
         return [.made(ManifestFile(try job.manifest(), shown: "the manifest"))]
     }
 

@@ -6,9 +6,7 @@ extension ClientError {
     ///
     /// Every command has it, because `DarkroomCommand` prints it. A command that has already printed its summary throws a
     /// `ClientExit` instead of a `ClientError`, so that the summary stays the last object.
-    var json: JSONObject {
-        JSONObject(["type": "error", "exit": exit.rawValue], with: facts)
-    }
+    var json: JSONObject { JSONObject(["type": "error", "exit": exit.rawValue], with: facts) }
 
     /// A line of `--json`: what is in the way of one file or batch. Others follow it, and the summary.
     ///
@@ -32,9 +30,7 @@ extension ClientError {
 
 extension JSONObject {
     /// A line of `--json`: how a batch has ended that was waited for.
-    static func ended(
-        _ id: String, _ state: BatchState, _ counts: Status.Counts
-    ) -> JSONObject {
+    static func ended(_ id: String, _ state: BatchState, _ counts: Status.Counts) -> JSONObject {
         ["type": "batch", "id": id, "state": state, "counts": counts]
     }
 }

@@ -80,9 +80,8 @@ extension ClientError {
 
     /// The ID of a file's owner, or of the owner of the folder in which it is; nil if nobody can tell.
     private static func owner(of path: String) -> uid_t? {
-        var information = stat()
-        if lstat(path, &information) == 0 { return information.st_uid }
         let folder = FilePath(path).removingLastComponent().string
-        return lstat(folder, &information) == 0 ? information.st_uid : nil
+        let found = stat(path: path, followsLink: false) ?? stat(path: folder, followsLink: false)
+        return found?.st_uid
     }
 }

@@ -39,9 +39,7 @@ enum Console {
 
     static func text(_ text: String) throws(ClientError) { try write(text, to: STDOUT_FILENO) }
 
-    static func json(_ object: JSONObject) throws(ClientError) {
-        try line(JSONText.line(object))
-    }
+    static func json(_ object: JSONObject) throws(ClientError) { try line(JSONText.line(object)) }
 
     /// Ends a command that has told everything: with `--json`, the last object, and always the exit code.
     static func conclude(_ exit: ClientExit, json summary: JSONObject?) throws {
@@ -95,7 +93,6 @@ enum Console {
             signal(SIGPIPE, SIG_DFL)
             raise(SIGPIPE)
         }
-        throw ClientError(
-            .ioError, code: "output", "The output cannot be written: \(error).")
+        throw ClientError(.ioError, code: "output", "The output cannot be written: \(error).")
     }
 }

@@ -92,9 +92,7 @@ struct FilterCommand: ParsableCommand {
     }
 
     private static func tell(_ warnings: [SinglePicture.Warning]) {
-        for warning in warnings {
-            Console.problem("\(warning.picture): warning: \(warning.text)")
-        }
+        for warning in warnings { Console.problem("\(warning.picture): warning: \(warning.text)") }
     }
 
     private func filterToFile(
@@ -109,8 +107,7 @@ struct FilterCommand: ParsableCommand {
 
     /// Whether it is a device, a pipe or a socket, which no file may replace.
     private static func isSpecial(_ path: String) -> Bool {
-        var information = stat()
-        return stat(path, &information) == 0 && !information.isRegularFile
+        stat(path: path)?.isRegularFile == false
     }
 
     /// Writes the complete picture into a device or a pipe, as into standard output.
@@ -119,23 +116,21 @@ struct FilterCommand: ParsableCommand {
     ) throws(ClientError) -> SinglePicture.Filtered {
         let file: Descriptor
         do {
-            file = Descriptor(
-                owning: try retryingInterrupts { open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) })
+            file = try Descriptor(opening: path, O_WRONLY | O_NOCTTY)
         } catch {
             throw ClientError(
-                .cannotCreate, code: "cannot-open", "-o \(path.shellQuoted): opening it: \(error)")
+                .cannotCreate, code: "cannot-open",
+                "-o \(path.shellQuoted): opening it: \(error.errno)")
         }
-        if json, Self.isStandardOutput(file) {
-            throw .badOption(Self.needsFile)
-        }
+        if json, Self.isStandardOutput(file) { throw .badOption(Self.needsFile) }
         return try filterToOutput(picture, file.number)
     }
 
     /// Whether a file is the device or the pipe that is standard output, under another name.
     private static func isStandardOutput(_ file: borrowing Descriptor) -> Bool {
-        var (one, other) = (stat(), stat())
-        return fstat(file.number, &one) == 0 && fstat(STDOUT_FILENO, &other) == 0
-            && one.st_dev == other.st_dev && one.st_ino == other.st_ino
+        guard let one = stat(of: file.number), let other = stat(of: STDOUT_FILENO)
+        else { return false }
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 
     private func refuseUnusable() throws(ClientError) {
@@ -158,8 +153,7 @@ struct FilterCommand: ParsableCommand {
 
     /// The manifest that `submit` would make of these options.
     private func manifest(_ loaded: ConfigurationLoader.Loaded) throws -> Manifest {
-        var job = try pictures.job(
-            .init(files: []), priority: nil, nil, usualFormat: usualFormat())
+        var job = try pictures.job(.init(files: []), priority: nil, nil, usualFormat: usualFormat())
         if isInput, job.format == .source {
             throw ClientError.badOption(
                 "--format source is told by the name of a file, and standard input has none: write"

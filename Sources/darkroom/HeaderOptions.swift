@@ -25,9 +25,7 @@ struct HeaderOptions: ParsableArguments {
         let wanted = try self.headers()
         guard !wanted.isEmpty else { return headers }
         let origins = Self.origins(of: manifest)
-        guard !origins.isEmpty else {
-            throw .badOption("--header: no source is a URL")
-        }
+        guard !origins.isEmpty else { throw .badOption("--header: no source is a URL") }
         guard !isOthers || origins.count == 1 else {
             let names = origins.prefix(3).map(\.description) + (origins.count > 3 ? ["others"] : [])
             throw .badOption(
@@ -86,13 +84,11 @@ struct HeaderOptions: ParsableArguments {
         _ text: String, _ place: String
     ) throws(ClientError) -> OriginHeaders.Header {
         guard let colon = text.firstIndex(of: ":") else {
-            throw .badOption(
-                "\(place): write NAME: VALUE, for example 'Accept-Language: de'")
+            throw .badOption("\(place): write NAME: VALUE, for example 'Accept-Language: de'")
         }
         let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
         do throws(TextProblem) {
-            return try OriginHeaders.Header(
-                name: String(text[..<colon]), value: String(value))
+            return try OriginHeaders.Header(name: String(text[..<colon]), value: String(value))
         } catch {
             throw .badOption("\(place): \(error.message)")
         }

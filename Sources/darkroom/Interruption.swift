@@ -72,8 +72,7 @@ enum Interruption {
             try? Console.write("\r\u{1B}[K", to: STDERR_FILENO)
         }
         Console.complain(advice?.text ?? error.message)
-        Console.end(
-            error.exit.rawValue, writing: isJSON ? JSONText.line(error.json) + "\n" : "")
+        Console.end(error.exit.rawValue, writing: isJSON ? JSONText.line(error.json) + "\n" : "")
     }
 
     static var isPending: Bool { state.withLock(\.isPending) }

@@ -68,8 +68,7 @@ struct MergeCommand: ParsableCommand {
             throw told
         }
         let exit = Self.exit(report)
-        let made =
-            report.status == nil ? nil : page?.make(of: folder, progress: progress.mode)
+        let made = report.status == nil ? nil : page?.make(of: folder, progress: progress.mode)
         if json {
             try Console.json(Self.json(report, exit, page: made))
         } else {
@@ -86,9 +85,7 @@ struct MergeCommand: ParsableCommand {
     }
 
     private func tell(_ report: MergeReport) throws {
-        for fault in report.faults.prefix(ShortList.length) {
-            Console.complain(fault.sentence)
-        }
+        for fault in report.faults.prefix(ShortList.length) { Console.complain(fault.sentence) }
         if report.faultCount > ShortList.length {
             Console.complain("\(report.faultCount - ShortList.length) more faults")
         }

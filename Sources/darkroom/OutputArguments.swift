@@ -103,9 +103,7 @@ struct OutputArguments: ParsableArguments {
     /// Checks them, and adds them to what is done with the pictures.
     ///
     /// - Parameter usualFormat: the format of the results if the options have none.
-    func apply(
-        to job: inout PictureJob, usualFormat: OutputFormat?
-    ) throws(ClientError) {
+    func apply(to job: inout PictureJob, usualFormat: OutputFormat?) throws(ClientError) {
         job.format = try chosenFormat() ?? usualFormat.map(FormatChoice.format)
         // A recipe may say the format, or each source.
         let choice = job.format ?? (job.recipe == nil ? .format(.png) : nil)
@@ -215,8 +213,7 @@ struct OutputArguments: ParsableArguments {
         guard let depth, let choice else { return depth }
         let depths = choice.format.map(OutputOption.depths) ?? OutputOption.allDepths
         if depths.contains(depth) { return depth }
-        throw .badOption(
-            "--depth \(depth): write \(Words.list(depths.map { "\($0)" }, "or"))")
+        throw .badOption("--depth \(depth): write \(Words.list(depths.map { "\($0)" }, "or"))")
     }
 }
 

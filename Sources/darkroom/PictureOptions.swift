@@ -114,8 +114,7 @@ struct PictureOptions: ParsableArguments {
         usualFormat: OutputFormat? = nil
     ) throws(ClientError) -> PictureJob {
         if recipe != nil, !filters.isEmpty || !watermarks.isEmpty {
-            throw .badOption(
-                "--recipe has filters of its own; leave out --filter and --watermark")
+            throw .badOption("--recipe has filters of its own; leave out --filter and --watermark")
         }
         var job = PictureJob([])
         job.recipe = recipe
@@ -210,9 +209,7 @@ struct PictureOptions: ParsableArguments {
     }
 
     /// A number that is no file belongs to the filter before it.
-    private func source(
-        _ file: String, _ mayBeGone: Bool
-    ) throws(ClientError) -> PictureSource {
+    private func source(_ file: String, _ mayBeGone: Bool) throws(ClientError) -> PictureSource {
         do {
             return try PictureSource(file, mayBeGone: mayBeGone)
         } catch {

@@ -52,9 +52,7 @@ struct ReadingProgress {
     ///   - words: such as "Reading outputs".
     ///   - one: what is counted.
     ///   - mode: `--progress`.
-    init(
-        _ words: String, _ one: String = "image", _ many: String = "images", mode: ProgressMode
-    ) {
+    init(_ words: String, _ one: String = "image", _ many: String = "images", mode: ProgressMode) {
         self.words = words
         self.one = one
         self.many = many

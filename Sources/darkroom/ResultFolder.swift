@@ -85,7 +85,5 @@ struct ResultFolder {
             remedy: error.remedy)
     }
 
-    func open() throws(ClientError) -> Directory {
-        try asClientError(Directory(path: path))
-    }
+    func open() throws(ClientError) -> Directory { try asClientError(Directory(path: path)) }
 }

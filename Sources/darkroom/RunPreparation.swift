@@ -40,8 +40,7 @@ struct RunPreparation {
             list: command.list.list, remedy: ManifestArgument.hasItsOwn(path))
         let file = try ManifestFile(path: path, limits: rules.limits)
         let stem = file.fileName.map { SubmissionName.of($0) } ?? "manifest"
-        return try job(
-            file, id: stem, name: file.fileName?.text, base: SubmitRun.folder(of: path))
+        return try job(file, id: stem, name: file.fileName?.text, base: SubmitRun.folder(of: path))
     }
 
     private func pictures() throws -> RunJob {

@@ -188,12 +188,10 @@ struct RunSession {
         let failed = status.images.filter { $0.state == .failed }
         guard !failed.isEmpty else { return }
         if isUnchanged {
-            Console.complain(
-                "\(Words.count(failed.count, "image")) failed in an earlier run:")
+            Console.complain("\(Words.count(failed.count, "image")) failed in an earlier run:")
         }
         for image in failed.prefix(ShortList.length) {
-            let reason =
-                image.error.map { "\($0.message) [\($0.code)]" } ?? "no reason is known"
+            let reason = image.error.map { "\($0.message) [\($0.code)]" } ?? "no reason is known"
             Console.complain("\(image.name): \(reason)")
         }
         if failed.count > ShortList.length {
@@ -227,8 +225,7 @@ struct RunSession {
         Console.complain(
             "\(work.shard.map { "\($0): " } ?? "")\(error.message); \(counts.finished) of \(Words.count(counts.total, "image")) done"
         )
-        Console.complain(
-            "\(error.remedy.map { "\($0) Then t" } ?? "T")he same command continues.")
+        Console.complain("\(error.remedy.map { "\($0) Then t" } ?? "T")he same command continues.")
         guard command.json else { return }
         let cause: JSONObject = [
             "code": error.code, "message": error.message, "retryable": isTransient,
@@ -240,9 +237,7 @@ struct RunSession {
     }
 
     /// `--json`: what is known of each run.
-    private func report(
-        _ id: String, _ state: BatchState, _ counts: Status.Counts
-    ) -> JSONObject {
+    private func report(_ id: String, _ state: BatchState, _ counts: Status.Counts) -> JSONObject {
         [
             "type": "run", "id": id, "folder": work.path,
             "shard": work.shard.map { Status.Shards(count: $0.count, number: $0.number) },

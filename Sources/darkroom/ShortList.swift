@@ -21,8 +21,7 @@ enum ShortList {
     ///   - away: those whose sources cannot be looked for.
     ///   - gone: those that no image has any more.
     static func tellOfFormer(stale: [String], away: [String], gone: [String]) {
-        tell(
-            stale, "stays, although its image fails now", "stay, although their images fail now")
+        tell(stale, "stays, although its image fails now", "stay, although their images fail now")
         let cause = "cannot be looked for: is a file system not mounted?"
         tell(
             away, "stays, because its source \(cause)", "stay, because their sources \(cause)",

@@ -15,8 +15,7 @@ struct SourcesCheck {
     init(_ rules: SourceRules, json: Bool, progress: ProgressMode) {
         self.rules = rules
         isJSON = json
-        self.progress = ProgressLine(
-            progress, first: (tty: 0.2, plain: 30), write: Console.problem)
+        self.progress = ProgressLine(progress, first: (tty: 0.2, plain: 30), write: Console.problem)
         total = ForecastSummary(rules)
     }
 

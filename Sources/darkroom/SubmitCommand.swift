@@ -88,7 +88,5 @@ struct SubmitCommand: ParsableCommand {
 
     var waitsForEnds: Bool { wait || watch }
 
-    func run() throws {
-        try SubmitRun(self).run()
-    }
+    func run() throws { try SubmitRun(self).run() }
 }

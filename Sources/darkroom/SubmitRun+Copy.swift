@@ -26,9 +26,7 @@ extension SubmitRun {
     }
 
     /// Drops a manifest, with the pictures that are sent along.
-    func submission(
-        of item: Prepared, _ sources: SentSources?
-    ) throws(ClientError) -> Submission {
+    func submission(of item: Prepared, _ sources: SentSources?) throws(ClientError) -> Submission {
         guard let sources else {
             return try Submission(
                 StagedFile(item.bytes, in: folder), stem: item.stem,
@@ -44,8 +42,7 @@ extension SubmitRun {
             }
             return staged
         }
-        return try Submission(
-            staged, stem: folderName(of: item), isHeld: command.hold, in: folder)
+        return try Submission(staged, stem: folderName(of: item), isHeld: command.hold, in: folder)
     }
 
     private func collect(

@@ -18,9 +18,7 @@ extension SubmitRun {
         session.results = command.json ? nil : STDERR_FILENO
         let batches = try session.run()
         if command.json {
-            for batch in batches {
-                try Console.json(.ended(batch.id, batch.state, batch.counts))
-            }
+            for batch in batches { try Console.json(.ended(batch.id, batch.state, batch.counts)) }
         }
         return ClientExit(ofWorst: batches.map(\.state))
     }

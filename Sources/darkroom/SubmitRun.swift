@@ -132,9 +132,7 @@ struct SubmitRun {
         if let priority {
             file = try file.with(.priority(priority), of: &manifest, rules, finder: finder)
         }
-        if command.page.page {
-            file = try file.with(.page, of: &manifest, rules, finder: finder)
-        }
+        if command.page.page { file = try file.with(.page, of: &manifest, rules, finder: finder) }
         let stem = name ?? file.fileName.map { SubmissionName.of($0) } ?? "manifest"
         return Prepared(
             stem: stem, shown: file.shown, base: base, patterns: placement.patterns,

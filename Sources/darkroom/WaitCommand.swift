@@ -35,9 +35,7 @@ struct WaitCommand: ParsableCommand {
 
     @OptionGroup var spool: SpoolOptions
 
-    func validate() throws {
-        _ = try seconds()
-    }
+    func validate() throws { _ = try seconds() }
 
     private func seconds() throws -> Double? {
         guard let timeout else { return nil }

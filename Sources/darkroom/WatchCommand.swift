@@ -49,9 +49,7 @@ struct WatchCommand: ParsableCommand {
 
     @OptionGroup(title: "Options for --finished") var finished: NotifyOptions
 
-    func validate() throws {
-        try finished.check(ids: ids, json: json)
-    }
+    func validate() throws { try finished.check(ids: ids, json: json) }
 
     func run() throws {
         if finished.finished { return try finished.run(spool) }

@@ -116,8 +116,7 @@ struct DarkroomdCommand: ParsableCommand {
             let code = exitCode(for: error)
             let text = Array((fullMessage(for: error) + "\n").utf8)
             if text.count > 1 {
-                _ = StandardStream.write(
-                    text, to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+                _ = StandardStream.write(text, to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO)
             }
             end(code)
         }

@@ -96,9 +96,7 @@ package struct DownloadFairQueue: Sendable {
     /// How many hosts accept one more download and have waiting ones.
     private var openHosts = 0
 
-    init(limits: Limits) {
-        self.limits = limits
-    }
+    init(limits: Limits) { self.limits = limits }
 
     // MARK: Places
 

@@ -12,9 +12,7 @@ struct DownloadLine: Sendable {
     /// When it was last served, or arrived, as a number that grows with each turn.
     var turn: Int
 
-    init(turn: Int) {
-        self.turn = turn
-    }
+    init(turn: Int) { self.turn = turn }
 
     mutating func add(_ number: Number, _ item: WorkRequest) {
         entries.append((number, item))
@@ -22,9 +20,7 @@ struct DownloadLine: Sendable {
     }
 
     /// Takes the next entry, which may have been removed. If it has not, call `take()`.
-    mutating func next() -> (number: Number, item: WorkRequest)? {
-        entries.popFirst()
-    }
+    mutating func next() -> (number: Number, item: WorkRequest)? { entries.popFirst() }
 
     /// One of the downloads does not wait any more.
     mutating func take() { count -= 1 }

@@ -184,9 +184,7 @@ package struct FairShare: Sendable {
         return standing.isBefore(otherStanding)
     }
 
-    private mutating func first(
-        of owner: Owner, at level: Int, below share: Int?
-    ) -> BatchKey? {
+    private mutating func first(of owner: Owner, at level: Int, below share: Int?) -> BatchKey? {
         for atWork in lines[level][owner]?.heaps.keys.sorted() ?? [] {
             if let share, atWork >= share { return nil }
             while let entry = lines[level][owner]?.heaps[atWork]?.min {

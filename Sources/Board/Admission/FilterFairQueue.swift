@@ -30,9 +30,7 @@ package struct FilterFairQueue {
     private var order = FairShare()
     private(set) var waitingCount = 0
 
-    init(places: FilterSlots) {
-        self.places = places
-    }
+    init(places: FilterSlots) { self.places = places }
 
     package var count: Int { waitingCount + queueOfWork.count }
 

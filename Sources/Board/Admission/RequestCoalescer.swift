@@ -98,9 +98,7 @@ package struct RequestCoalescer: Sendable {
         let waiters = endFlight(key)
         switch ending {
         case .shared, .unshared:
-            for waiter in waiters {
-                passes[waiter.work] = ending == .shared ? .copies : .alone
-            }
+            for waiter in waiters { passes[waiter.work] = ending == .shared ? .copies : .alone }
             change.released += waiters
         case .failed: change.failed += waiters
         case .gone: change.released += waiters

@@ -16,9 +16,7 @@ package struct StorageBacklog: Sendable {
 
     mutating func add(_ item: WorkRequest) { items.append(item) }
 
-    mutating func add(unprepared key: BatchKey, id: String) {
-        unprepared.append((key, id))
-    }
+    mutating func add(unprepared key: BatchKey, id: String) { unprepared.append((key, id)) }
 
     mutating func remove(_ work: Work) { items.removeAll { $0.work == work } }
 
@@ -32,10 +30,7 @@ package struct StorageBacklog: Sendable {
         unprepared.isEmpty ? nil : unprepared.removeFirst()
     }
 
-    mutating func takeAll() -> StorageBacklog {
-        defer { self = StorageBacklog() }
-        return self
-    }
+    mutating func takeAll() -> StorageBacklog { exchange(&self, with: StorageBacklog()) }
 }
 
 extension Work {

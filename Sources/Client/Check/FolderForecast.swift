@@ -15,8 +15,7 @@ package struct FolderForecast {
     /// Whether the folder has a manifest or a recipe, so that the inbox would look into it. Otherwise it only has pictures.
     package static func isJob(_ path: String, _ rules: ManifestRules) throws(ClientError) -> Bool {
         let folder = try asClientError(Directory(path: path))
-        let finding = try asClientError(
-            FolderJob.find(in: folder, recipe: rules.recipes.ofFolders))
+        let finding = try asClientError(FolderJob.find(in: folder, recipe: rules.recipes.ofFolders))
         if case .unusable(.noManifest) = finding { return false }
         return true
     }

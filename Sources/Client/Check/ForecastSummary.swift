@@ -14,9 +14,7 @@ package struct ForecastSummary: Encodable, Sendable, Equatable {
     /// What one picture may have, in bytes; absent if no daemon has reported.
     package var memoryLimit: Int?
 
-    package init(_ rules: SourceRules) {
-        memoryLimit = rules.memory
-    }
+    package init(_ rules: SourceRules) { memoryLimit = rules.memory }
 
     package mutating func add(_ forecast: ImageForecast) {
         images += 1
@@ -37,9 +35,7 @@ package struct ForecastSummary: Encodable, Sendable, Equatable {
         memory = max(memory, other.memory)
     }
 
-    package var exit: ClientExit {
-        failing > 0 ? .rejected : transient > 0 ? .tryAgain : .success
-    }
+    package var exit: ClientExit { failing > 0 ? .rejected : transient > 0 ? .tryAgain : .success }
 
     /// `30 images, up to 85 MiB of memory (limit 1.8 GiB), 2 would fail, 1 is not known`.
     package var words: String {

@@ -35,8 +35,7 @@ final class HeaderReader: Sendable {
             switch source {
             case .remote(let url):
                 let output = TransferOutput(try Self.memoryFile(), name: name)
-                let request = TransferRequest(
-                    url: url, output: output, firstBytes: Self.mostBytes)
+                let request = TransferRequest(url: url, output: output, firstBytes: Self.mostBytes)
                 engine.start(request) { [self] result in
                     queue.async { [self] in completion(finding(result, name, page)) }
                 }
@@ -79,9 +78,7 @@ final class HeaderReader: Sendable {
         }
     }
 
-    private func header(
-        in report: TransferReport, _ name: String, _ page: Int?
-    ) -> SourceFinding {
+    private func header(in report: TransferReport, _ name: String, _ page: Int?) -> SourceFinding {
         do throws(PictureError) {
             // The file is open as long as the report refers to it.
             defer { withExtendedLifetime(report) {} }
@@ -130,8 +127,7 @@ final class HeaderReader: Sendable {
     /// Whether the permissions certainly exclude this user. Whether one of the user's groups may read the file is not
     /// known.
     private static func isClosed(_ file: borrowing Descriptor, to user: UInt32) -> Bool {
-        var status = stat()
-        guard user != 0, fstat(file.number, &status) == 0 else { return false }
+        guard user != 0, let status = stat(of: file.number) else { return false }
         let needed = status.st_uid == user ? S_IRUSR : S_IRGRP | S_IROTH
         return status.st_mode & needed == 0
     }

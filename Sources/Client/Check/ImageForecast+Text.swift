@@ -8,9 +8,7 @@ extension ImageForecast {
     package var line: String? {
         if case .fails = verdict { return nil }
         var parts = [image.name.string.visible]
-        if let header {
-            parts += ["\(header.layout.width)×\(header.layout.height)", header.words]
-        }
+        if let header { parts += ["\(header.layout.width)×\(header.layout.height)", header.words] }
         if case .unknown(let reason) = verdict {
             parts.append("not known: \(reason.visible)")
             return parts.joined(separator: "  ")

@@ -20,9 +20,7 @@ package struct ImageForecast: Sendable {
     package var outcome: PeakMemory.Outcome?
     package var verdict = Verdict.ready
 
-    init(_ image: Manifest.Image) {
-        self.image = image
-    }
+    init(_ image: Manifest.Image) { self.image = image }
 
     init(_ image: Manifest.Image, _ finding: SourceFinding) {
         self.image = image

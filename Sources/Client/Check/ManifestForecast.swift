@@ -46,9 +46,7 @@ package struct ManifestForecast {
     /// - Parameters:
     ///   - look: called after each source.
     ///   - pass: receives each image, in the manifest's order.
-    package func run(
-        look: () -> Void = {}, pass: (ImageForecast) throws -> Void
-    ) rethrows {
+    package func run(look: () -> Void = {}, pass: (ImageForecast) throws -> Void) rethrows {
         var findings: [SourcePage: SourceFinding] = [:]
         queue.read(shared.count) {
             shared[$0]

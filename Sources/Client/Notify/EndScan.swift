@@ -184,8 +184,7 @@ package final class EndScan {
     private func isPresent(
         _ file: borrowing Descriptor, of id: String
     ) throws(ClientError) -> Bool {
-        var information = stat()
-        guard fstat(file.number, &information) == 0 else { return false }
+        guard let information = stat(of: file.number) else { return false }
         let stamp = try asClientError(AnswerStamp(of: FileName(id), in: outbox))
         return stamp?.status == FileIdentity(information)
     }

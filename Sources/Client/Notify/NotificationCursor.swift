@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomCore
 import Foundation
 import Glibc
@@ -143,24 +144,12 @@ package final class NotificationCursor {
     /// Adds records to the file. Those that are not `due` are on the disk when this returns.
     package func append(_ new: [Record]) throws(FileError) {
         guard !new.isEmpty else { return }
-        let encoder = Self.encoder
+        let json = JSONLines()
         var bytes: [UInt8] = []
-        for record in new { Self.encode(record, encoder, onto: &bytes) }
+        for record in new { json.append(record, to: &bytes) }
         let isDurable = new.contains { $0.state != .due }
         let file = try folder.append(to: name)
-        let length = try file.length(path: path)
-        // A kill may have left half a line.
-        let last = length > 0 ? try file.byte(at: length - 1, path: path) : nil
-        if let last, last != UInt8(ascii: "\n") { bytes.insert(UInt8(ascii: "\n"), at: 0) }
-        if isDurable {
-            FaultPoint.notifyTorn.pass { try? file.write(bytes.dropLast(9), path: path) }
-        }
-        do {
-            try file.write(bytes, path: path)
-        } catch {
-            try? file.truncate(to: length, path: path)
-            throw error
-        }
+        _ = try file.append(lines: bytes, path: path, torn: isDurable ? .notifyTorn : nil)
         if isDurable { try file.sync(path: path) }
         try file.close(path: path)
         for record in new { records[record.id] = record }
@@ -184,11 +173,11 @@ package final class NotificationCursor {
 
     /// Writes the file anew, and waits until it is on the disk.
     package func rewrite() throws(FileError) {
-        let encoder = Self.encoder
+        let json = JSONLines()
         var bytes: [UInt8] = []
-        Self.encode(Head(cursor: 1, spool: spool), encoder, onto: &bytes)
+        json.append(Head(cursor: 1, spool: spool), to: &bytes)
         for record in records.values.sorted(by: { $0.id < $1.id }) {
-            Self.encode(record, encoder, onto: &bytes)
+            json.append(record, to: &bytes)
         }
         let new = FileName(bytes: name.bytes + Array(".new".utf8))
         try folder.write(bytes, to: new, replacing: true, durably: true)
@@ -197,20 +186,5 @@ package final class NotificationCursor {
         FaultPoint.notifyCursorMoved.pass()
         try folder.sync()
         lines = records.count
-    }
-
-    private static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
-    }
-
-    private static func encode(
-        _ value: some Encodable, _ encoder: JSONEncoder, onto bytes: inout [UInt8]
-    ) {
-        // Strings and integers can always be encoded.
-        guard let line = try? encoder.encode(value) else { return }
-        bytes += line
-        bytes.append(UInt8(ascii: "\n"))
     }
 }

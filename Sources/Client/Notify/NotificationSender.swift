@@ -247,9 +247,7 @@ package final class NotificationSender {
         }
     }
 
-    private func finish(
-        _ item: NotificationQueue.Item, _ result: CallResult
-    ) throws(ClientError) {
+    private func finish(_ item: NotificationQueue.Item, _ result: CallResult) throws(ClientError) {
         let end = item.end
         switch result {
         case .succeeded:

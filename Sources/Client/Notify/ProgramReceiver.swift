@@ -31,10 +31,8 @@ package struct ProgramReceiver: Sendable {
             : (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
                 .map { "\($0)/" }
         return folders.contains { folder in
-            var information = stat()
             let path = folder + name
-            return stat(path, &information) == 0 && information.isRegularFile
-                && access(path, X_OK) == 0
+            return stat(path: path)?.isRegularFile == true && access(path, X_OK) == 0
         }
     }
 
@@ -64,9 +62,7 @@ package struct ProgramReceiver: Sendable {
         return .success(ProgramCall(process, name: words[0].visible))
     }
 
-    private func spawn(
-        _ process: inout pid_t, _ environment: [String], input: CInt
-    ) -> CInt {
+    private func spawn(_ process: inout pid_t, _ environment: [String], input: CInt) -> CInt {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

@@ -41,8 +41,7 @@ package final class ServiceManager {
         let text = Array(state.utf8)
         withUnsafePointer(to: &target) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = sendto(
-                    descriptor.number, text, text.count, CInt(MSG_NOSIGNAL), $0, length)
+                _ = sendto(descriptor.number, text, text.count, CInt(MSG_NOSIGNAL), $0, length)
             }
         }
     }

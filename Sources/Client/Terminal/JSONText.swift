@@ -7,9 +7,7 @@ package enum JSONText {
         encode(object, .prettyPrinted)
     }
 
-    package static func indented(_ object: JSONObject) -> String {
-        encode(object, .prettyPrinted)
-    }
+    package static func indented(_ object: JSONObject) -> String { encode(object, .prettyPrinted) }
 
     /// One value in one line: a line of JSON Lines.
     package static func line(_ value: some Encodable) -> String { encode(value) }

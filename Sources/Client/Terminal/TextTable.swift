@@ -68,9 +68,7 @@ package struct TextTable {
 
     package var count: Int { rows.count }
 
-    package init(_ columns: [Column]) {
-        self.columns = columns
-    }
+    package init(_ columns: [Column]) { self.columns = columns }
 
     package mutating func append(_ row: [Cell]) {
         precondition(row.count == columns.count, "a row has a cell for each column")
@@ -185,8 +183,7 @@ package struct TextTable {
         let cells = layout.enumerated().map { index, place in
             let cell = row[place.column]
             let text = index == layout.count - 1 ? last : text(of: cell, place, terminal)
-            let spaces = String(
-                repeating: " ", count: max(0, place.width - DisplayWidth.of(text)))
+            let spaces = String(repeating: " ", count: max(0, place.width - DisplayWidth.of(text)))
             let painted = terminal.paint(text, cell.style)
             if columns[place.column].isNumber { return spaces + painted }
             return index == layout.count - 1 ? painted : painted + spaces

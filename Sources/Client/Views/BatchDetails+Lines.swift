@@ -150,8 +150,7 @@ extension BatchDetails {
         try all.each(.warned) { image throws(ClientError) in
             let name = image.name.visible
             lines += (image.warnings ?? []).flatMap {
-                "  \(name): \($0.visible)".wrapped(
-                    to: terminal.width, indent: 4, keeping: [name])
+                "  \(name): \($0.visible)".wrapped(to: terminal.width, indent: 4, keeping: [name])
             }
             try Self.passOn(&lines, write)
         }
@@ -274,9 +273,7 @@ extension BatchDetails {
     }
 
     private func remedyLines(_ remedy: Remedy, _ terminal: Terminal) -> [String] {
-        let retry =
-            isRun
-            ? "darkroom run with --retry" : "darkroom retry \(batch.id.shellQuoted)"
+        let retry = isRun ? "darkroom run with --retry" : "darkroom retry \(batch.id.shellQuoted)"
         let text =
             switch remedy.helped {
             case 0 where remedy.possible == 0:

@@ -66,9 +66,7 @@ package struct BatchDetails: Sendable {
     }
 
     /// One object for programs, passed on in pieces.
-    package func json(
-        _ write: (String) throws(ClientError) -> Void
-    ) throws(ClientError) {
+    package func json(_ write: (String) throws(ClientError) -> Void) throws(ClientError) {
         let object: JSONObject = [
             "manifest": status.manifest, "retries": batch.retries,
             "outputBytes": batch.outputBytes, "bytesPerSecond": batch.bytesPerSecond,

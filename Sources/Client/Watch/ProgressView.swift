@@ -43,9 +43,7 @@ package final class ProgressView {
     private var lastLine = -Double.infinity
     private var lastEvents: [BatchProgress] = []
 
-    package init(
-        _ mode: ProgressMode, on terminal: Terminal, write: @escaping (String) -> Void
-    ) {
+    package init(_ mode: ProgressMode, on terminal: Terminal, write: @escaping (String) -> Void) {
         self.mode = mode.resolved(terminal)
         self.terminal = terminal
         self.write = write

@@ -19,9 +19,7 @@ package enum StopSignals {
         isResized.store(false, ordering: .relaxed)
         // nohup(1) lets a command ignore SIGHUP.
         let signals = [SIGINT, SIGTERM] + SignalSources.heeded(among: [SIGHUP])
-        for signal in signals {
-            handle(signal) { StopSignals.note($0) }
-        }
+        for signal in signals { handle(signal) { StopSignals.note($0) } }
         handle(SIGWINCH) { _ in isResized.store(true, ordering: .relaxed) }
         // A mask is inherited, and a program with many threads may have started this one on a thread that blocks them.
         var set = sigset_t(signals)

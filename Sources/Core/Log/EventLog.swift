@@ -13,9 +13,7 @@ package struct EventLog: Sendable {
     package let metrics = Metrics()
     private let flow = Flow()
 
-    package init(_ logger: Logger) {
-        self.logger = logger
-    }
+    package init(_ logger: Logger) { self.logger = logger }
 
     /// The state that is kept between records.
     final class Flow: Sendable {

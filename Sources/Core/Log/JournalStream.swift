@@ -4,9 +4,8 @@ import Glibc
 package enum JournalStream {
     /// Whether standard error is this stream. JOURNAL_STREAM has its device number and its inode number.
     package static var isStandardError: Bool {
-        guard let stream = getenv("JOURNAL_STREAM") else { return false }
-        var information = stat()
-        guard fstat(STDERR_FILENO, &information) == 0 else { return false }
+        guard let stream = getenv("JOURNAL_STREAM"), let information = stat(of: STDERR_FILENO)
+        else { return false }
         return String(cString: stream) == "\(information.st_dev):\(information.st_ino)"
     }
 }

@@ -74,8 +74,6 @@ package enum HumanText {
 
     /// The name of the user that runs a process.
     package static func owner(ofProcess process: Int32) -> String? {
-        var information = stat()
-        guard stat("/proc/\(process)", &information) == 0 else { return nil }
-        return user(information.st_uid)
+        stat(path: "/proc/\(process)").map { user($0.st_uid) }
     }
 }

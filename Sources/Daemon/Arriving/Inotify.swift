@@ -36,8 +36,7 @@ final class Inotify: Sendable {
     func source(
         on queue: DispatchQueue, handler: @escaping @Sendable () -> Void
     ) -> any DispatchSourceRead {
-        let source = DispatchSource.makeReadSource(
-            fileDescriptor: descriptor.number, queue: queue)
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.number, queue: queue)
         source.setEventHandler(handler: handler)
         source.setCancelHandler { @Sendable in _ = self }
         source.activate()
@@ -66,8 +65,7 @@ final class Inotify: Sendable {
         while offset + 16 <= buffer.count {
             let watch = buffer.loadUnaligned(fromByteOffset: offset, as: CInt.self)
             let mask = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-            let length = Int(
-                buffer.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+            let length = Int(buffer.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
             let end = min(offset + 16 + length, buffer.count)
             body(watch, mask, FileName(bytes: buffer[(offset + 16)..<end].prefix { $0 != 0 }))
             offset = end

@@ -27,8 +27,5 @@ struct NoticeLimit {
     }
 
     /// Returns how many were withheld, and resets this number.
-    mutating func takeWithheld() -> Int {
-        defer { withheld = 0 }
-        return withheld
-    }
+    mutating func takeWithheld() -> Int { exchange(&withheld, with: 0) }
 }

@@ -50,9 +50,7 @@ private final class TreeRecords: @unchecked Sendable {
     /// The watches that the present listing has not found yet.
     private var unseen: Set<CInt> = []
 
-    init(_ inotify: Inotify) {
-        self.inotify = inotify
-    }
+    init(_ inotify: Inotify) { self.inotify = inotify }
 
     func add(_ folder: Directory, at path: RelativePath, _ mask: UInt32) throws(FileError) {
         let watch = try inotify.add(folder, mask)

@@ -137,9 +137,7 @@ extension HotFolderStation {
         }
         let identity: String
         do throws(FileError) {
-            guard let found = try folder.droppedIdentity(of: path.name) else {
-                return forget(path)
-            }
+            guard let found = try folder.droppedIdentity(of: path.name) else { return forget(path) }
             identity = found
         } catch {
             listing.isWhole = false
@@ -154,9 +152,7 @@ extension HotFolderStation {
         case .perhaps(let entry): listing.identities.insert(entry.stamp.identity)
         case .new: break
         }
-        guard information.length > 0 else {
-            return refuse(path, .empty, "it is empty", &listing)
-        }
+        guard information.length > 0 else { return refuse(path, .empty, "it is empty", &listing) }
         guard information.length <= settings.maximumBytes else {
             return refuse(
                 path, .tooLarge,
@@ -223,7 +219,7 @@ extension HotFolderStation {
 
     private static func isNotYet(_ name: FileName) -> Bool {
         name.bytes.first == UInt8(ascii: ".")
-            || SkipReason.Mark.allCases.contains { $0 != .dot && name.hasSuffix($0.rawValue) }
+            || SkipReason.Mark.endings.contains { name.hasSuffix($0.rawValue) }
     }
 
     /// Remembers why a file is not taken, and reports it once.

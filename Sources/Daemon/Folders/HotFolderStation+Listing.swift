@@ -38,9 +38,7 @@ extension HotFolderStation {
     private func noteOther(_ seen: FolderIdentity) {
         let wasOther = isOther
         isOther = records?.ledger.isOfOthers(than: seen) ?? false
-        if isOther, !wasOther {
-            log.folderLost(path, because: otherFolder)
-        }
+        if isOther, !wasOther { log.folderLost(path, because: otherFolder) }
     }
 
     var otherFolder: String {

@@ -109,8 +109,7 @@ extension HotFolderStation {
                 var isAnswered = true
                 if batch.originals == .move {
                     let name = batch.outputName(of: picture, in: status)
-                    isAnswered = try place(
-                        original(picture, folder), as: name, in: answer, station)
+                    isAnswered = try place(original(picture, folder), as: name, in: answer, station)
                     if isStopped { return false }
                 }
                 switch try isAnswered ? original(picture, folder).remove() : .hasChanged {
@@ -153,12 +152,12 @@ extension HotFolderStation {
         let copy = try station.create(Self.copyName, replacing: true)
         let place = station.path(of: Self.copyName)
         let digest: String
-        do throws(Copying) {
-            digest = try Self.copy(
-                file, length: picture.stamp.size, shown, to: copy, place, stop: stopped)
+        do throws(FileError) {
+            digest = try file.copySparsely(
+                upTo: picture.stamp.size, path: shown, to: copy, place, stop: stopped)
         } catch {
             try? station.remove(Self.copyName)
-            throw error.error
+            throw error
         }
         guard ByteString(digest) == picture.sha256 else {
             try station.remove(Self.copyName)

@@ -14,10 +14,7 @@ extension HotFolderStation {
             publishIsSet = false
             isUp.store(isTaking, ordering: .relaxed)
             let new = describe()
-            let isNews = report.withLock { report in
-                defer { report = new }
-                return report != new
-            }
+            let isNews = report.withLock { exchange(&$0, with: new) != new }
             if isNews { onReport() }
         }
     }

@@ -62,8 +62,7 @@ extension HotFolderStation {
             name = try newName(in: station)
             if try station.exists(Self.copiesName) { try station.removeTree(Self.copiesName) }
             try station.makeDirectory(Self.copiesName, mode: 0o700)
-            var collection = Group(
-                copies: try Directory(Self.copiesName, in: station), name: name)
+            var collection = Group(copies: try Directory(Self.copiesName, in: station), name: name)
             while let path = rest.first, collection.bytes < Self.mostBytes, !isStopped {
                 try collect(path, from: root, &collection)
                 rest.removeFirst()
@@ -144,8 +143,7 @@ extension HotFolderStation {
         }
         let copyName = copyName(for: path, &collection)
         let name = FileName(copyName.string)
-        let digest = try copy(
-            file, length: before.length, shown, to: name, in: collection.copies)
+        let digest = try copy(file, length: before.length, shown, to: name, in: collection.copies)
         let after = try Copying.picture(file.information(path: shown))
         guard !isStopped, FileIdentity(after) == FileIdentity(before),
             after.st_ctim.isSame(before.st_ctim)
@@ -177,44 +175,20 @@ extension HotFolderStation {
         in folder: Directory
     ) throws(Copying) -> String {
         let copy = try Copying.spool(folder.create(name))
-        do throws(Copying) {
-            return try Self.copy(
-                file, length: length, shown, to: copy, folder.path(of: name), stop: stopped)
+        let place = folder.path(of: name)
+        do throws(FileError) {
+            return try file.copySparsely(upTo: length, path: shown, to: copy, place, stop: stopped)
         } catch {
-            if error.side == .picture { try? folder.remove(name) }
-            throw error
+            guard error.path != place else { throw Copying(side: .spool, error: error) }
+            try? folder.remove(name)
+            throw Copying(side: .picture, error: error)
         }
-    }
-
-    /// Copies the first `length` bytes of an open file into an empty one, and returns their SHA-256 in hexadecimal.
-    ///
-    /// Whoever has a file open may make it longer meanwhile, by a hole of any size. So nothing is read beyond the length
-    /// that it had, and holes become holes.
-    static func copy(
-        _ file: borrowing Descriptor, length: Int, _ shown: String,
-        to copy: borrowing Descriptor, _ place: String, stop: CancellationFlag
-    ) throws(Copying) -> String {
-        var digest = SHA256Digest()
-        var done = 0
-        var written = 0
-        while done < length, !stop.isSet {
-            let piece = try Copying.picture(file.readPiece(upTo: length - done, path: shown))
-            if piece.isEmpty { break }
-            digest.update(piece)
-            let end = try Copying.spool(copy.write(sparsely: piece, at: done, path: place))
-            if end > done { written = end }
-            done += piece.count
-        }
-        if written < done { try Copying.spool(copy.truncate(to: done, path: place)) }
-        return digest.hex()
     }
 
     /// The name of the copy: the path with hyphens instead of slashes, without characters that have a meaning in
     /// a source, and without those that the status does not show: the picture is found there by its name. The image
     /// gets its name from it.
-    private func copyName(
-        for path: RelativePath, _ collection: inout Group
-    ) -> ByteString {
+    private func copyName(for path: RelativePath, _ collection: inout Group) -> ByteString {
         let joined = path.names.map(\.text).joined(separator: "-")
         let scalars = joined.unicodeScalars.map { scalar -> Unicode.Scalar in
             if "*?#%:@\\\u{FFFD}".unicodeScalars.contains(scalar) { return "_" }
@@ -289,8 +263,7 @@ extension HotFolderStation {
     /// look.
     func send(_ batch: HotBatch, _ station: Directory) {
         do {
-            try batch.submit(
-                from: station, to: spool.openInbox(), durably: settings.isDurable)
+            try batch.submit(from: station, to: spool.openInbox(), durably: settings.isDurable)
         } catch  where error.storageFailure != nil {
             scheduler.storage.writeRefused(error, batch: batch.name)
         } catch {

@@ -125,9 +125,7 @@ final class HotFolderStation: @unchecked Sendable {
         }
     }
 
-    func start() {
-        queue.async { [self] in look() }
-    }
+    func start() { queue.async { [self] in look() } }
 
     /// Takes nothing more. What it is doing is like after a kill, which every step survives.
     func stop() { stopped.set() }

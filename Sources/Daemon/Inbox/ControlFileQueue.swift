@@ -114,9 +114,7 @@ struct ControlFileQueue {
         done[request.file.name] = request.identity
     }
 
-    func isDone(_ request: ControlRequest) -> Bool {
-        done[request.file.name] == request.identity
-    }
+    func isDone(_ request: ControlRequest) -> Bool { done[request.file.name] == request.identity }
 
     /// The files that may mean one of these IDs.
     func naming(_ ids: [String]) -> [FileName] {

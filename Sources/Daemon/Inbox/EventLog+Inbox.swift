@@ -35,8 +35,7 @@ extension EventLog {
     // MARK: Control files
 
     func controlIdle(_ request: ControlRequest, because reason: String) {
-        say(
-            .controlIdle, "\(request.file.name.text) has no effect: \(reason)", fields(of: request))
+        say(.controlIdle, "\(request.file.name.text) has no effect: \(reason)", fields(of: request))
     }
 
     func controlRefused(_ request: ControlRequest, owner: UInt32?) {

@@ -105,9 +105,7 @@ extension Intake {
         return nil
     }
 
-    func take(
-        _ candidates: [Candidate], _ examination: Examination, _ inbox: Directory
-    ) {
+    func take(_ candidates: [Candidate], _ examination: Examination, _ inbox: Directory) {
         guard !candidates.isEmpty else { return }
         note(acceptance(examination, inbox).take(candidates), of: candidates)
     }

@@ -74,9 +74,7 @@ extension Intake: WaitingCommands {
         }
     }
 
-    private func obey(
-        _ request: ControlRequest, _ examination: Examination, _ inbox: Directory
-    ) {
+    private func obey(_ request: ControlRequest, _ examination: Examination, _ inbox: Directory) {
         for id in request.file.ids {
             let outcome = scheduler.obey(id, request.record) { [weak self] _ in
                 guard let self else { return }
@@ -174,8 +172,7 @@ extension Intake: WaitingCommands {
                 arrivals.isWhole(name) || large.isWhole(name)
                 || hasSettled(name, examination.settle)
             if dealsUnread(with: request, name, information, isWhole, examination) { return true }
-            switch examination.examine(
-                name, in: inbox, isWhole: isWhole, effort: effortAtOnce)
+            switch examination.examine(name, in: inbox, isWhole: isWhole, effort: effortAtOnce)
             {
             case .gone, .ignored, .control, .interrupted: continue
             case .settling(let identity):

@@ -18,9 +18,7 @@ extension Intake {
 
     /// What is read of a manifest that is taken with the others. When the intake tests whether the spool accepts writes
     /// again, it takes one group, which may contain large ones.
-    var effortAtOnce: Examination.Effort {
-        refusals.isTrying ? .whole : .quick(Self.largeBytes)
-    }
+    var effortAtOnce: Examination.Effort { refusals.isTrying ? .whole : .quick(Self.largeBytes) }
 
     /// Has a manifest wait for its turn. If there is no room for its name, a scan finds it later.
     func queueLarge(_ name: FileName, isWhole: Bool) {
@@ -49,9 +47,7 @@ extension Intake {
         }
     }
 
-    private func tookLarge(
-        _ name: FileName, _ verdict: Verdict, _ outcome: Acceptance.Outcome
-    ) {
+    private func tookLarge(_ name: FileName, _ verdict: Verdict, _ outcome: Acceptance.Outcome) {
         putDownLarge()
         if let candidate = note(verdict, name) { note(outcome, of: [candidate]) }
         drain()

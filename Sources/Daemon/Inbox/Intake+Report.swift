@@ -12,9 +12,7 @@ import Synchronization
 /// All of it runs on the intake's queue.
 extension Intake {
     /// The queues have been paused. The report says so.
-    package func suspensionChanged() {
-        queue.async { [self] in reportSoon() }
-    }
+    package func suspensionChanged() { queue.async { [self] in reportSoon() } }
 
     /// The inbox may have changed since the file was written.
     func reportSoon() {
@@ -49,10 +47,7 @@ extension Intake {
     /// Updates the part of the status line about files on which somebody must act.
     private func tellStatus(of report: InboxReport) {
         let backlog = InboxBacklog(report)
-        let isNews = publishedBacklog.withLock { last in
-            defer { last = backlog }
-            return last != backlog
-        }
+        let isNews = publishedBacklog.withLock { exchange(&$0, with: backlog) != backlog }
         if isNews { scheduler.progressed() }
     }
 
@@ -78,9 +73,7 @@ extension Intake {
         reporter.listed = identity.flatMap { $0.age > 0.1 ? $0 : nil }
         guard let names = try? inbox.names() else { return nil }
         let obstacle = obstacle
-        var report = reporter.report(names, at: Clock.timestamp) {
-            self.judge($0, obstacle)
-        }
+        var report = reporter.report(names, at: Clock.timestamp) { self.judge($0, obstacle) }
         report.scanned = reporter.lastScan
         report.claiming = obstacle == nil
         report.why = obstacle
@@ -170,8 +163,5 @@ extension Intake {
 
 extension Directory {
     /// Changes when entries are created, removed or renamed; nil if it cannot be read.
-    var identity: FileIdentity? {
-        var information = stat()
-        return fstat(number, &information) == 0 ? FileIdentity(information) : nil
-    }
+    var identity: FileIdentity? { (try? information()).map { FileIdentity($0) } }
 }

@@ -9,9 +9,7 @@ import Glibc
 /// The names in the inbox. Each gets its place in the table of `Intake`.
 extension Intake {
     /// Examines the whole folder, for example after a resumption.
-    package func rescan() {
-        queue.async { [self] in scan() }
-    }
+    package func rescan() { queue.async { [self] in scan() } }
 
     /// Examines the whole folder, the oldest file first.
     func scan() {
@@ -80,8 +78,7 @@ extension Intake {
 
     /// Handles what scans have read. If two scans follow each other at once, the first call has the events of both.
     private func handleUnhandled() {
-        let events = unhandled
-        unhandled = []
+        let events = exchange(&unhandled, with: [])
         if !events.isEmpty { handle(events) }
     }
 

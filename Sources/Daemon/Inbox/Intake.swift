@@ -15,7 +15,7 @@ import Synchronization
 /// | `arrivals`     | an event or a scan reported it                      | it is examined                        |
 /// | `files`        | it may not be complete: see `ArrivingFiles`         | it is closed or has not changed       |
 /// | `refused`      | it is ignored or cannot be taken; this was reported | an event or a scan reports it again   |
-/// | `large`        | it is a very large manifest: see `LargeManifests`   | its turn has come                     |
+/// | `large`        | it is a very large manifest: `takeNextLarge`        | its turn has come                     |
 /// | `largeInHand`  | its turn has come                                   | it is claimed, or has been examined   |
 /// | `controlFiles` | it is a control file: see `ControlFileQueue`        | it takes effect; manifests may wait   |
 /// | (inbox)        | too many batches wait, or no room for the name      | there is room: a scan finds it        |
@@ -95,9 +95,7 @@ package final class Intake: @unchecked Sendable {
 
     var settings: IntakeSettings { currentSettings.withLock { $0 } }
 
-    func update(_ settings: IntakeSettings) {
-        currentSettings.withLock { $0 = settings }
-    }
+    func update(_ settings: IntakeSettings) { currentSettings.withLock { $0 = settings } }
 
     /// Begins to watch, and returns when the watch exists. Then unfinished batches of a previous daemon and the content
     /// of the folder follow.

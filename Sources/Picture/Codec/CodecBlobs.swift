@@ -18,16 +18,12 @@ struct CodecBlobs {
         isTooLarge = sizes.values.contains { $0 > most }
     }
 
-    private var next: UInt32? {
-        Self.order.first { (bytes[$0]?.count ?? 0) < sizes[$0] ?? 0 }
-    }
+    private var next: UInt32? { Self.order.first { (bytes[$0]?.count ?? 0) < sizes[$0] ?? 0 } }
 
     var isMissingSome: Bool { next != nil }
 
     /// Takes the next piece, and frees its slot.
-    mutating func take(
-        _ message: darkroom_codec_message, _ call: CodecCall
-    ) throws(PictureError) {
+    mutating func take(_ message: darkroom_codec_message, _ call: CodecCall) throws(PictureError) {
         let step = "reading the header"
         guard let next, !isTooLarge, message.isA(DARKROOM_CODEC_BLOB), message.bits == next,
             message.bytes > 0,

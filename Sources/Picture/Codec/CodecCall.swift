@@ -297,11 +297,9 @@ final class CodecCall {
                 isTransient: true)
         case SIGKILL:
             // The kernel ends a child before the daemon when memory is short.
-            return failed(
-                step, "was killed; the machine may be short of memory", isTransient: true)
+            return failed(step, "was killed; the machine may be short of memory", isTransient: true)
         case SIGSYS:
-            return failed(
-                step, "was ended because it made a system call that it may not make")
+            return failed(step, "was ended because it made a system call that it may not make")
         case 0:
             let status = ended.status >> 8 & 0xFF
             return failed(

@@ -219,9 +219,7 @@ package final class CodecProgram: Sendable {
         state.withLock { state in
             while state.process?.watched.contains(child.number) == true {
                 if let ended = state.process?.ended[child.number] { return ended }
-                if state.process?.hear(milliseconds: Self.patience) == false {
-                    state.process = nil
-                }
+                if state.process?.hear(milliseconds: Self.patience) == false { state.process = nil }
             }
             return nil
         }
@@ -253,8 +251,7 @@ package final class CodecProgram: Sendable {
         }
         FaultPoint.codecReady.pass()
         state.process = Process(control: control)
-        let library = Library(
-            version: message.words, identity: String(message.number, radix: 16))
+        let library = Library(version: message.words, identity: String(message.number, radix: 16))
         if let former = state.library, former.identity != library.identity {
             Self.replaced.add(1, ordering: .releasing)
         }
@@ -267,9 +264,7 @@ package final class CodecProgram: Sendable {
     private func launch(_ path: String) throws(PictureError) -> (CodecSocket, pid_t) {
         let (mine, theirs) = try pair()
         let identifier = darkroom_codec_start(path, theirs.number)
-        guard identifier > 0 else {
-            throw failed("starting it", Errno(rawValue: errno))
-        }
+        guard identifier > 0 else { throw failed("starting it", Errno(rawValue: errno)) }
         withExtendedLifetime(theirs) {}
         return (mine, identifier)
     }

@@ -25,9 +25,7 @@ extension ICCProfile {
         (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 
-    private static func fixed(_ value: Double) -> [UInt8] {
-        number(Int((value * 65536).rounded()))
-    }
+    private static func fixed(_ value: Double) -> [UInt8] { number(Int((value * 65536).rounded())) }
 
     private static func xyz(_ values: [Double]) -> [UInt8] {
         name("XYZ ") + [0, 0, 0, 0] + values.flatMap(fixed)

@@ -79,9 +79,7 @@ extension PictureColour {
 
 extension PictureColour.Profile {
     /// A profile that has no name, because it does not come from a PNG.
-    init(bytes: [UInt8]) {
-        self.init(name: Array(DARKROOM_PNG_PROFILE_NAME.utf8), bytes: bytes)
-    }
+    init(bytes: [UInt8]) { self.init(name: Array(DARKROOM_PNG_PROFILE_NAME.utf8), bytes: bytes) }
 
     /// Whether a format takes the profile, and the remark about it.
     typealias Verdict = (isAccepted: Bool, remark: String?)

@@ -87,9 +87,7 @@ package struct PictureColour: Sendable, Equatable {
         }
 
         /// Whether the profile is for gray: the header's colour space, at byte 16, is `GRAY`.
-        package var isGray: Bool {
-            bytes.count >= 20 && bytes[16..<20].elementsEqual("GRAY".utf8)
-        }
+        package var isGray: Bool { bytes.count >= 20 && bytes[16..<20].elementsEqual("GRAY".utf8) }
     }
 }
 

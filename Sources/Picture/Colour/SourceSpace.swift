@@ -14,9 +14,7 @@ enum SourceSpace: Equatable {
     /// sRGB. A cICP that cannot be used leaves it to the others; 2 means that it says nothing.
     ///
     /// - Returns: also a remark, if something in the file cannot be used.
-    static func of(
-        _ colour: PictureColour, isGray: Bool
-    ) -> (space: SourceSpace, remark: String?) {
+    static func of(_ colour: PictureColour, isGray: Bool) -> (space: SourceSpace, remark: String?) {
         guard let points = colour.codePoints, points.prefix(2) != [2, 2] else {
             return ofOthers(colour, isGray: isGray)
         }

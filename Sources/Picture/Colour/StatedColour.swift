@@ -9,9 +9,7 @@ struct StatedColour: Sendable {
     static let nothing = StatedColour(colour: PictureColour(), isGray: false)
 
     /// The space of the values; also a remark, if something in the file cannot be used.
-    var space: (space: SourceSpace, remark: String?) {
-        SourceSpace.of(colour, isGray: isGray)
-    }
+    var space: (space: SourceSpace, remark: String?) { SourceSpace.of(colour, isGray: isGray) }
 
     /// The same for all files that say the same.
     var digest: [UInt8] {

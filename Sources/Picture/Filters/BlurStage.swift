@@ -6,9 +6,7 @@ final class BlurStage: Stage {
     private let rows: BlurredRows
     private let output: OutputBands
 
-    init(
-        sigma: Double, _ upstream: any Stage, _ memory: PictureMemory
-    ) throws(PictureError) {
+    init(sigma: Double, _ upstream: any Stage, _ memory: PictureMemory) throws(PictureError) {
         layout = upstream.layout
         rows = try BlurredRows(sigma: sigma, upstream, memory, for: "blur")
         output = try OutputBands(layout, end: rows.finish)

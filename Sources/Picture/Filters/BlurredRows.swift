@@ -152,8 +152,7 @@ final class BlurredRows {
             taps, weights, radius, padded.at(radius * layout.channels), layout.width, channels,
             depth)
         extendEnds(of: padded)
-        darkroom_blur_row(
-            padded.start, weights, radius, blurred.start, layout.width, channels)
+        darkroom_blur_row(padded.start, weights, radius, blurred.start, layout.width, channels)
     }
 
     /// The pass down the columns with integers.

@@ -107,8 +107,7 @@ enum ColourFilters {
         let input = upstream.layout
         let layout = input.with(channels: input.channels + 2)
         return try CopyingStage(upstream, layout: layout) { from, to in
-            darkroom_tint(
-                from, to, input.width, Int32(input.channels), Int32(input.depth), factors)
+            darkroom_tint(from, to, input.width, Int32(input.channels), Int32(input.depth), factors)
         }
     }
 
@@ -125,9 +124,7 @@ enum ColourFilters {
         return mapped(part, by: table, upstream)
     }
 
-    static func mapped(
-        _ part: Part, by table: SampleTable, _ upstream: any Stage
-    ) -> any Stage {
+    static func mapped(_ part: Part, by table: SampleTable, _ upstream: any Stage) -> any Stage {
         let layout = upstream.layout
         let first = part == .alpha ? layout.colourChannels : 0
         let count = part == .alpha ? 1 : layout.colourChannels

@@ -67,7 +67,5 @@ struct ColourMatrix: Equatable {
     ]
 
     /// The factor for gray in each channel: the sums of the rows.
-    var grayFactors: [Double] {
-        [0, 3, 6].map { row in coefficients[row..<row + 3].reduce(0, +) }
-    }
+    var grayFactors: [Double] { [0, 3, 6].map { row in coefficients[row..<row + 3].reduce(0, +) } }
 }

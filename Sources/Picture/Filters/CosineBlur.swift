@@ -42,8 +42,7 @@ final class CosineBlur {
             darkroom_cosine_rows(
                 between.start, &kernel, done.start, layout.width, Int32(layout.channels))
         }
-        darkroom_cosine_row(
-            done.start, row % Self.rowsAtOnce, out, layout.width * layout.channels)
+        darkroom_cosine_row(done.start, row % Self.rowsAtOnce, out, layout.width * layout.channels)
     }
 
     /// The window begins above the picture, where all rows are equal to the first one.

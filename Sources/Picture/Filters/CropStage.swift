@@ -14,8 +14,7 @@ final class CropStage: Stage {
         case .rectangle(let x, let y, let width, let height):
             return try make(x: x, y: y, width: width, height: height, upstream)
         case .gravity(let gravity, let width, let height):
-            let (x, y) = gravity.corner(
-                of: width, height, within: input.width, input.height)
+            let (x, y) = gravity.corner(of: width, height, within: input.width, input.height)
             return try make(x: x, y: y, width: width, height: height, upstream)
         }
     }

@@ -49,9 +49,7 @@ package enum FilterStage {
         _ filters: [Filter], upstream: any Stage, context: StageContext
     ) throws(PictureError) -> any Stage {
         var stage = upstream
-        for filter in filters {
-            stage = try make(filter, upstream: stage, context: context)
-        }
+        for filter in filters { stage = try make(filter, upstream: stage, context: context) }
         return stage
     }
 }

@@ -8,9 +8,7 @@ final class InPlaceStage: Stage {
     ///   - layout: the layout after `change`, with no more channels than the upstream's. With fewer channels, the rows
     ///     are without gaps from the start of the band.
     ///   - change: gets rows without gaps between them.
-    init(
-        _ upstream: any Stage, layout: PixelLayout? = nil, change: @escaping (Band) -> Void
-    ) {
+    init(_ upstream: any Stage, layout: PixelLayout? = nil, change: @escaping (Band) -> Void) {
         self.upstream = upstream
         self.layout = layout ?? upstream.layout
         self.change = change

@@ -31,8 +31,7 @@ final class NearestStage: Stage {
             if pickedRow != wanted {
                 try feed.skip(to: wanted)
                 let source = try feed.rows(atMost: 1).start
-                darkroom_gather(
-                    source, picked.start, layout.width, layout.bytesPerPixel, columns)
+                darkroom_gather(source, picked.start, layout.width, layout.bytesPerPixel, columns)
                 pickedRow = wanted
             }
             start.copyMemory(from: picked.start, byteCount: layout.bytesPerRow)

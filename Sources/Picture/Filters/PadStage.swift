@@ -76,8 +76,7 @@ extension Filter.Pad {
     func canvas(for input: PixelLayout) -> ResizePlan.Size {
         switch size {
         case .margins(let top, let right, let bottom, let left):
-            ResizePlan.Size(
-                width: left + input.width + right, height: top + input.height + bottom)
+            ResizePlan.Size(width: left + input.width + right, height: top + input.height + bottom)
         case .atLeast(let width, let height, _):
             ResizePlan.Size(
                 width: max(width ?? 0, input.width), height: max(height ?? 0, input.height))

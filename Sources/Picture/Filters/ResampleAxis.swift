@@ -46,9 +46,7 @@ extension Filter.Kernel {
         return sine * sine * (3 - 4 * sine * sine) / (3 * third * third)
     }
 
-    private static func sinc(_ x: Double) -> Double {
-        x == 0 ? 1 : sin(.pi * x) / (.pi * x)
-    }
+    private static func sinc(_ x: Double) -> Double { x == 0 ? 1 : sin(.pi * x) / (.pi * x) }
 }
 
 /// The input pixels, with their weights, from which each output pixel along one axis is made.

@@ -86,8 +86,7 @@ final class ResampleStage: Stage {
             let row = feed.taken
             let start = try feed.rows(atMost: 1).start
             let (channels, depth) = (Int32(layout.channels), Int32(layout.depth))
-            darkroom_load(
-                start, loaded.start, feed.layout.width, channels, depth, transfer?.light)
+            darkroom_load(start, loaded.start, feed.layout.width, channels, depth, transfer?.light)
             darkroom_convolve(
                 loaded.start, slot(row), layout.width, channels, across.first, across.offsets,
                 across.weights)

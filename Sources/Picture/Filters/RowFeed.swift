@@ -98,9 +98,7 @@ final class OutputBands {
         writingEach write: (_ row: Int, UnsafeMutableRawPointer) throws(PictureError) -> Void
     ) throws(PictureError) -> Band? {
         try next { rows, start throws(PictureError) in
-            for row in rows {
-                try write(row, start + (row - rows.lowerBound) * layout.bytesPerRow)
-            }
+            for row in rows { try write(row, start + (row - rows.lowerBound) * layout.bytesPerRow) }
         }
     }
 }

@@ -12,8 +12,7 @@ final class WholePicture {
     ) throws(PictureError) {
         layout = upstream.layout
         feed = RowFeed(upstream)
-        memory = try FilterBuffer(
-            count: layout.bytes, of: budget, for: operation)
+        memory = try FilterBuffer(count: layout.bytes, of: budget, for: operation)
     }
 
     /// The first sample of the first row. There are no gaps between rows.

@@ -68,13 +68,9 @@ struct IPTCRecord: Equatable {
         return bytes
     }
 
-    var hasPlaces: Bool {
-        datasets.contains { $0.record == 2 && Self.places.contains($0.number) }
-    }
+    var hasPlaces: Bool { datasets.contains { $0.record == 2 && Self.places.contains($0.number) } }
 
-    var hasNotice: Bool {
-        datasets.contains { $0.record == 2 && Self.notices.contains($0.number) }
-    }
+    var hasNotice: Bool { datasets.contains { $0.record == 2 && Self.notices.contains($0.number) } }
 
     // MARK: Texts
 

@@ -66,9 +66,7 @@ struct ResultMetadata {
 
     // MARK: Exif
 
-    private mutating func addExif(
-        _ bytes: [UInt8]?, _ choice: MetadataChoice, _ facts: Facts
-    ) {
+    private mutating func addExif(_ bytes: [UInt8]?, _ choice: MetadataChoice, _ facts: Facts) {
         guard let bytes, facts.packets.contains(.exif),
             choice.items.contains(.exif) || choice.items.contains(.copyright)
         else { return }

@@ -90,14 +90,10 @@ struct XMPDocument {
     }
 
     /// Whether it says where the picture was taken.
-    var hasPlaces: Bool {
-        hasName(XMPRules.isPlace)
-    }
+    var hasPlaces: Bool { hasName(XMPRules.isPlace) }
 
     /// Whether it has a small copy of the picture, or another picture.
-    var hasThumbnail: Bool {
-        hasName(XMPRules.isPicture)
-    }
+    var hasThumbnail: Bool { hasName(XMPRules.isPicture) }
 
     private func hasName(_ isWanted: (Name) -> Bool) -> Bool {
         elements.contains { isWanted($0.name) || $0.attributes.contains { isWanted($0.name) } }

@@ -224,8 +224,7 @@ struct XMPScanner {
     ) throws(Damage) -> XMPDocument.Name {
         let colon = name.firstIndex(of: UInt8(ascii: ":"))
         let prefix = colon.map { ByteString(decoding: name[..<$0]) } ?? ""
-        let local = String(
-            decoding: colon.map { name[($0 + 1)...] } ?? name, as: UTF8.self)
+        let local = String(decoding: colon.map { name[($0 + 1)...] } ?? name, as: UTF8.self)
         if prefix == "xml" { return XMPDocument.Name(XMPDocument.xml, local) }
         if colon == nil, isAttribute { return XMPDocument.Name("", local) }
         for scope in scopes.reversed() {

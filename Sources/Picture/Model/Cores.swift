@@ -15,9 +15,7 @@ package final class Cores: Sendable {
     /// More than `count` if there are more pictures in work than cores.
     private let busy = Atomic(0)
 
-    package init(count: Int) {
-        limit = Atomic(count)
-    }
+    package init(count: Int) { limit = Atomic(count) }
 
     private var count: Int { limit.load(ordering: .relaxed) }
 

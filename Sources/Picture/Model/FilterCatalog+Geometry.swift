@@ -91,8 +91,7 @@ extension FilterCatalog {
         let y = arguments.optionalInteger("y")
         if arguments.has("gravity") {
             if x != nil || y != nil {
-                throw FilterIssue(
-                    parameter: "gravity", message: "cannot be combined with x and y")
+                throw FilterIssue(parameter: "gravity", message: "cannot be combined with x and y")
             }
             return .crop(.gravity(arguments.choice("gravity"), width: width, height: height))
         }

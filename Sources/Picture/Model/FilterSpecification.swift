@@ -77,8 +77,7 @@ package struct FilterParameter: Sendable {
     }
 
     package static func colour(_ name: String, default defaultValue: String) -> FilterParameter {
-        FilterParameter(
-            name: name, kind: .colour, defaultValue: .text(ByteString(defaultValue)))
+        FilterParameter(name: name, kind: .colour, defaultValue: .text(ByteString(defaultValue)))
     }
 }
 

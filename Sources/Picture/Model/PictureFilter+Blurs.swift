@@ -5,9 +5,7 @@ extension PictureFilter {
     /// Gaussian blur.
     ///
     /// - Parameter sigma: 0.1 to 250 pixels, the standard deviation.
-    public static func blur(sigma: Double) -> Self {
-        Self("blur", ["sigma": .number(sigma)])
-    }
+    public static func blur(sigma: Double) -> Self { Self("blur", ["sigma": .number(sigma)]) }
 
     /// Unsharp mask.
     ///

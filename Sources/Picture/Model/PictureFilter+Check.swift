@@ -50,9 +50,7 @@ extension FilterArgument {
     }
 
     /// In the form that `Colour` reads.
-    static func colour(_ colour: Colour) -> Self {
-        .text(ByteString("#\(colour.digits)"))
-    }
+    static func colour(_ colour: Colour) -> Self { .text(ByteString("#\(colour.digits)")) }
 
     /// For a message.
     package var words: String {

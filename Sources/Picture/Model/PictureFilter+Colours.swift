@@ -64,9 +64,7 @@ extension PictureFilter {
     /// Replaces each value v, from 0 to 1, by v^(1/γ).
     ///
     /// - Parameter gamma: 0.01 to 10; above 1 the middle tones become brighter.
-    public static func gamma(_ gamma: Double) -> Self {
-        Self("gamma", ["gamma": .number(gamma)])
-    }
+    public static func gamma(_ gamma: Double) -> Self { Self("gamma", ["gamma": .number(gamma)]) }
 
     /// White if the luminance is at least `level`, else black. The result is a gray picture.
     ///

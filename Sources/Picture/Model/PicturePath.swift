@@ -8,8 +8,7 @@ enum PicturePath {
     static func openForReading(_ path: String) throws(PictureError) -> Descriptor {
         // For a pipe that no process has open at its other end, the system would wait.
         let file = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, name: path, .readFailed)
-        var found = stat()
-        guard fstat(file.number, &found) == 0, found.isRegularFile else {
+        guard stat(of: file.number)?.isRegularFile == true else {
             throw PictureError(.readFailed, "\(path): opening the file: it is not a regular file")
         }
         return file

@@ -46,8 +46,6 @@ struct PictureSide: Sendable, Equatable {
     /// The outermost sample, and its part of the stored pixels of others.
     var rest: (sample: Int, share: Double) {
         let rest = length % divisor
-        return (
-            beginsWithRest ? 0 : samples - 1, rest == 0 ? 1 : Double(rest) / Double(divisor)
-        )
+        return (beginsWithRest ? 0 : samples - 1, rest == 0 ? 1 : Double(rest) / Double(divisor))
     }
 }

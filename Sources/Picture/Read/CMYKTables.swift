@@ -16,8 +16,7 @@ enum CMYKTables {
         guard let profile else { return (usual, nil) }
         var digest = SHA256Digest()
         digest.update(profile)
-        let key = ColourConversions.Key(
-            digest.bytes(), target: target == .keep ? .srgb : target)
+        let key = ColourConversions.Key(digest.bytes(), target: target == .keep ? .srgb : target)
         let made = try recent.value(for: key) { () throws(PictureError) -> [UInt16]? in
             let answer = try ProfileTables.samples(of: profile, target.direction, input)
             guard case .samples(let table) = answer, table.count == CMYKModel.count else {

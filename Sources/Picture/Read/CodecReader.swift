@@ -34,9 +34,7 @@ final class CodecReader: PictureReader {
         else { throw call.nonsense(step) }
         try limits.check(width: rows.width, height: rows.height, place: "\(name): \(step)")
         var blobs = CodecBlobs(header, most: limits.ancillaryBytes)
-        while blobs.isMissingSome {
-            try blobs.take(try call.hear(step), call)
-        }
+        while blobs.isMissingSome { try blobs.take(try call.hear(step), call) }
         let stored = rows.layout
         let told = CodecFacts(
             header, blobs, isGray: stored.colourChannels == 1, isCMYK: rows.isCMYK,

@@ -7,9 +7,7 @@ final class ConfinedJPEGCalls: ConfinedReader, JPEGCalls, @unchecked Sendable {
     /// The rows of each view so far.
     private var given: [Int] = []
 
-    init(
-        _ input: PictureDecoder.Input, by program: CodecProgram? = nil
-    ) throws(PictureError) {
+    init(_ input: PictureDecoder.Input, by program: CodecProgram? = nil) throws(PictureError) {
         try super.init(DARKROOM_REMOTE_JPEG_NEW, input, program)
     }
 
@@ -19,9 +17,7 @@ final class ConfinedJPEGCalls: ConfinedReader, JPEGCalls, @unchecked Sendable {
         return result == DARKROOM_JPEG_UNUSUAL && views.isEmpty ? DARKROOM_JPEG_INVALID : result
     }
 
-    func open(
-        _ header: inout darkroom_jpeg_header
-    ) throws(PictureError) -> darkroom_jpeg_result {
+    func open(_ header: inout darkroom_jpeg_header) throws(PictureError) -> darkroom_jpeg_result {
         let most = mostMetadata
         opened = try ask(DARKROOM_REMOTE_JPEG_OPEN, "reading the header") { state, _ in
             let jpeg = state.jpeg
@@ -138,8 +134,7 @@ final class ConfinedJPEGCalls: ConfinedReader, JPEGCalls, @unchecked Sendable {
     func read(
         _ count: Int, _ bytesPerRow: Int, to start: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> darkroom_jpeg_result {
-        let state = try read(
-            DARKROOM_REMOTE_JPEG_ROWS, count, bytesPerRow, sends: false, to: start)
+        let state = try read(DARKROOM_REMOTE_JPEG_ROWS, count, bytesPerRow, sends: false, to: start)
         return result(state)
     }
 

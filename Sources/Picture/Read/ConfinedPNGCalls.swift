@@ -8,9 +8,7 @@ final class ConfinedPNGCalls: ConfinedReader, PNGCalls, @unchecked Sendable {
     private var bytesPerRow = 0
     private var keepsIndices = false
 
-    init(
-        _ input: PictureDecoder.Input, by program: CodecProgram? = nil
-    ) throws(PictureError) {
+    init(_ input: PictureDecoder.Input, by program: CodecProgram? = nil) throws(PictureError) {
         try super.init(DARKROOM_REMOTE_PNG_NEW, input, program)
     }
 
@@ -27,9 +25,7 @@ final class ConfinedPNGCalls: ConfinedReader, PNGCalls, @unchecked Sendable {
         state.result(before: DARKROOM_PNG_MISUSE, otherwise: DARKROOM_PNG_INVALID)
     }
 
-    func open(
-        _ header: inout darkroom_png_header
-    ) throws(PictureError) -> darkroom_png_result {
+    func open(_ header: inout darkroom_png_header) throws(PictureError) -> darkroom_png_result {
         let most = mostMetadata
         opened = try ask(DARKROOM_REMOTE_PNG_OPEN, "reading the header") { state, _ in
             let png = state.png

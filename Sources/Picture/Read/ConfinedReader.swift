@@ -30,8 +30,7 @@ class ConfinedReader: @unchecked Sendable {
 
     /// Where rows and bytes lie.
     private var data: UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(
-            rebasing: call.slots.dropFirst(Int(DARKROOM_REMOTE_DATA)))
+        UnsafeMutableRawBufferPointer(rebasing: call.slots.dropFirst(Int(DARKROOM_REMOTE_DATA)))
     }
 
     /// - Parameter program: another one is for tests.

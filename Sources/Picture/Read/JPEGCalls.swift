@@ -3,9 +3,7 @@ import CDarkroomShims
 /// The shim's reader of a JPEG, as `darkroom_jpeg.h` describes it: in this process, or in one of its own. A call throws
 /// only if that process fails; what is wrong with the picture is the result.
 protocol JPEGCalls: AnyObject {
-    func open(
-        _ header: inout darkroom_jpeg_header
-    ) throws(PictureError) -> darkroom_jpeg_result
+    func open(_ header: inout darkroom_jpeg_header) throws(PictureError) -> darkroom_jpeg_result
     /// - Parameter heldBytes: what it holds until the last row.
     func start(
         _ decoder: darkroom_jpeg_decoder, divisor: Int, heldBytes: Int
@@ -62,14 +60,11 @@ final class OwnJPEGCalls: JPEGCalls {
     ) -> (darkroom_jpeg_result, width: Int, height: Int) {
         var width: UInt32 = 0
         var height: UInt32 = 0
-        let result = darkroom_jpeg_reader_start(
-            reader, decoder, UInt32(divisor), &width, &height)
+        let result = darkroom_jpeg_reader_start(reader, decoder, UInt32(divisor), &width, &height)
         return (result, Int(width), Int(height))
     }
 
-    func start(
-        views divisors: [Int], heldBytes: Int
-    ) -> (darkroom_jpeg_result, [JPEGFile.View]) {
+    func start(views divisors: [Int], heldBytes: Int) -> (darkroom_jpeg_result, [JPEGFile.View]) {
         var widths = [UInt32](repeating: 0, count: Int(DARKROOM_JPEG_MOST_VIEWS))
         var heights = widths
         var rows = widths

@@ -60,8 +60,7 @@ final class JPEGFile {
     ///
     /// - Returns: how many of each: zeros after the last ones; nil if the data are in doubt.
     func step(into memory: [UnsafeMutableRawPointer]) throws(PictureError) -> [Int]? {
-        let (result, counts) = try calls.step(
-            memory.map { $0.assumingMemoryBound(to: UInt8.self) })
+        let (result, counts) = try calls.step(memory.map { $0.assumingMemoryBound(to: UInt8.self) })
         if result == DARKROOM_JPEG_UNUSUAL { return nil }
         try check(result, step: "reading rows")
         return counts
@@ -71,9 +70,7 @@ final class JPEGFile {
     ///
     /// - Parameter checkpoint: called after each part.
     /// - Returns: false if the picture is read at several sizes, and the data are in doubt.
-    func absorb(
-        _ checkpoint: () throws(PictureError) -> Void
-    ) throws(PictureError) -> Bool {
+    func absorb(_ checkpoint: () throws(PictureError) -> Void) throws(PictureError) -> Bool {
         while !isAbsorbed {
             let (result, isComplete) = try calls.absorb()
             if result == DARKROOM_JPEG_UNUSUAL { return false }

@@ -5,9 +5,7 @@ import CDarkroomShims
 protocol PNGCalls: AnyObject {
     /// - Returns: the first bytes, which are not consumed.
     func prefix(_ count: Int) throws(PictureError) -> (darkroom_png_result, [UInt8])
-    func open(
-        _ header: inout darkroom_png_header
-    ) throws(PictureError) -> darkroom_png_result
+    func open(_ header: inout darkroom_png_header) throws(PictureError) -> darkroom_png_result
     func start(_ decoder: darkroom_png_decoder) throws(PictureError) -> darkroom_png_result
 
     /// Red, green, blue and alpha of each index; nil if the picture has no palette, or if libpng decodes it.
@@ -65,9 +63,7 @@ final class OwnPNGCalls: PNGCalls {
         guard
             let reader = darkroom_png_reader_new(
                 input.picture.number, limits.largestAllocation, limits.ancillaryBytes)
-        else {
-            throw PictureError.outOfMemory(input.name, "not enough memory to read a PNG")
-        }
+        else { throw PictureError.outOfMemory(input.name, "not enough memory to read a PNG") }
         if limits.damaged == .keep { darkroom_png_reader_keep_damaged(reader) }
         input.picture.fill { darkroom_png_reader_fill(reader, $0, $1) }
         self.reader = reader

@@ -166,8 +166,7 @@ package final class PNGReader: PictureReader {
     func band(
         of fetched: DecompressedBand, in memory: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> Band {
-        try file.undo(
-            fetched.lines, at: memory, fetched.rows, of: layout.height, to: buffer.start)
+        try file.undo(fetched.lines, at: memory, fetched.rows, of: layout.height, to: buffer.start)
         return Band(start: buffer.start, rows: fetched.rows)
     }
 

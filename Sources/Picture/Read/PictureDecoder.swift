@@ -47,9 +47,7 @@ package struct PictureDecoder: Sendable {
 
         /// - Throws: `cancelled`.
         func checkIn() throws(PictureError) {
-            if !checkpoint() {
-                throw PictureError(.cancelled, "\(name): cancelled while reading")
-            }
+            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while reading") }
         }
     }
 
@@ -101,9 +99,7 @@ package struct PictureDecoder: Sendable {
     ]
 
     /// nil for a kind that cannot be read.
-    static func decoder(of kind: InputFormat) -> PictureDecoder? {
-        all.first { $0.kind == kind }
-    }
+    static func decoder(of kind: InputFormat) -> PictureDecoder? { all.first { $0.kind == kind } }
 
     /// The reader for the kind that the picture's first bytes show.
     static func reader(of input: Input) throws(PictureError) -> any PictureReader {

@@ -26,9 +26,7 @@ struct CodecEncoder: Sendable {
 
     /// Refuses what is known before a row is pulled: a program that is not installed, and a side that is too long.
     func check(_ layout: PixelLayout, name: String) throws(PictureError) {
-        if program.path == nil {
-            throw program.missing("write").naming(name, or: [])
-        }
+        if program.path == nil { throw program.missing("write").naming(name, or: []) }
         if let largestSide { try format.check(layout, largestSide: largestSide, name: name) }
     }
 
@@ -76,9 +74,7 @@ struct EncodedRows {
     }
 
     /// Copies rows, and rounds 16 bits to 8.
-    func copy(
-        _ rows: UnsafeRawPointer, count: Int, to target: UnsafeMutableRawBufferPointer
-    ) {
+    func copy(_ rows: UnsafeRawPointer, count: Int, to target: UnsafeMutableRawBufferPointer) {
         guard isRounded else {
             target.copyMemory(
                 from: UnsafeRawBufferPointer(start: rows, count: count * layout.bytesPerRow))

@@ -22,9 +22,7 @@ final class CodecFile {
     /// - Parameters:
     ///   - file: written from the current offset on, and read.
     ///   - piece: how many bytes may come at once.
-    init(
-        _ file: FileDescriptor, name: String, most: Int, piece: Int
-    ) throws(PictureError) {
+    init(_ file: FileDescriptor, name: String, most: Int, piece: Int) throws(PictureError) {
         self.file = file
         self.name = name
         self.most = most

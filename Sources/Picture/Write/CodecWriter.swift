@@ -101,8 +101,7 @@ final class CodecWriter {
     /// Passes on a band's rows, which are copied.
     private func add(_ band: Band) throws(PictureError) {
         let most = max(1, Int(DARKROOM_CODEC_BAND) / rows.layout.bytesPerRow)
-        let step =
-            "writing rows \(band.rows.lowerBound + 1) to \(band.rows.upperBound)"
+        let step = "writing rows \(band.rows.lowerBound + 1) to \(band.rows.upperBound)"
         var start = UnsafeRawPointer(band.start)
         for first in stride(from: band.rows.lowerBound, to: band.rows.upperBound, by: most) {
             let count = min(most, band.rows.upperBound - first)
@@ -197,8 +196,7 @@ extension darkroom_codec_header {
         self.init()
         width = UInt32(layout.width)
         height = UInt32(layout.height)
-        colour =
-            (layout.colourChannels == 1 ? DARKROOM_CODEC_GRAY : DARKROOM_CODEC_RGB).rawValue
+        colour = (layout.colourChannels == 1 ? DARKROOM_CODEC_GRAY : DARKROOM_CODEC_RGB).rawValue
         channels = UInt32(layout.channels)
         depth = UInt32(layout.depth)
         source_depth = depth

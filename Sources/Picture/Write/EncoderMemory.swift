@@ -65,8 +65,7 @@ enum EncoderMemory {
         _ layout: PixelLayout, _ pixels: Int, files: Int, _ options: OutputOptions
     ) -> Int {
         guard let search = options.search else { return 0 }
-        let comparison =
-            search.ssim == nil ? 0 : pixels + darkroom_ssim_bytes(UInt32(layout.width))
+        let comparison = search.ssim == nil ? 0 : pixels + darkroom_ssim_bytes(UInt32(layout.width))
         return files * pixels + comparison + layout.width
     }
 

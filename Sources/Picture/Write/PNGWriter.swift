@@ -115,9 +115,7 @@ package final class PNGWriter {
         darkroom_png_writer_drain(writer)
     }
 
-    private func put(_ bytes: UnsafeRawBufferPointer) throws(PictureError) {
-        try output.add(bytes)
-    }
+    private func put(_ bytes: UnsafeRawBufferPointer) throws(PictureError) { try output.add(bytes) }
 
     private func check(_ result: darkroom_png_result, step: String) throws(PictureError) {
         switch result {

@@ -78,9 +78,7 @@ public struct PictureOutput: Sendable, Equatable {
     /// - Parameters:
     ///   - compression: of the pixels.
     ///   - depth: the most bits per sample, 8 or 16.
-    public static func tiff(
-        compression: TIFFCompression = .deflate, depth: Int = 16
-    ) -> Self {
+    public static func tiff(compression: TIFFCompression = .deflate, depth: Int = 16) -> Self {
         Self(
             options: OutputOptions(
                 format: .tiff, tiffCompression: compression, depth: depth))

@@ -66,8 +66,7 @@ struct ReplacedFile: ~Copyable {
             }
         }
         guard rename(part.path, path) == 0 else {
-            throw PictureError(
-                .writeFailed, "\(path): renaming the file", Errno(rawValue: errno))
+            throw PictureError(.writeFailed, "\(path): renaming the file", Errno(rawValue: errno))
         }
     }
 

@@ -12,7 +12,5 @@ package final class ResultFile {
     }
 
     /// Gives the file its name, and closes it. Nothing is synced.
-    package func publish() throws(PictureError) {
-        try replaced.take()?.publish()
-    }
+    package func publish() throws(PictureError) { try replaced.take()?.publish() }
 }

@@ -77,9 +77,7 @@ final class StripQueue: @unchecked Sendable {
         }
     }
 
-    func isEncoded(_ strip: Strip) -> Bool {
-        condition.withLock { strip.outcome != nil }
-    }
+    func isEncoded(_ strip: Strip) -> Bool { condition.withLock { strip.outcome != nil } }
 
     /// Drops the waiting strips, and returns when none is being encoded any more.
     ///

@@ -164,9 +164,7 @@ package final class CrashRecords: Sendable {
 
     /// If this fails and the process is killed, the record counts as one `killed`, which is not enough for quarantine.
     /// Or it is journaled again with the same number, which has no effect.
-    private func clear(_ slot: Int) {
-        try? Self.write(CrashRecord.free, slot, file, path)
-    }
+    private func clear(_ slot: Int) { try? Self.write(CrashRecord.free, slot, file, path) }
 
     // MARK: Records of the previous process
 

@@ -93,7 +93,7 @@ extension BatchFolders {
         var digest = SHA256Digest()
         while true {
             guard mayGoOn() else { throw FileError(.copy, shown, .canceled) }
-            let piece = try file.readPiece(upTo: 1 << 20, path: source)
+            let piece = try file.readPiece(path: source)
             if piece.isEmpty { break }
             digest.update(piece)
             try copy.write(piece, path: shown)

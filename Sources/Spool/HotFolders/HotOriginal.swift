@@ -129,7 +129,7 @@ package struct HotOriginal {
             digest.update(piece)
             rest -= piece.count
         }
-        if stop.isSet { throw FileError(.read, shown, .canceled) }
+        try stop.check(.read, shown)
         return ByteString(digest.hex()) == picture.sha256
     }
 

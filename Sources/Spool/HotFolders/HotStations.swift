@@ -8,9 +8,7 @@ package struct HotStations {
 
     private let spool: Spool
 
-    package init(_ spool: Spool) {
-        self.spool = spool
-    }
+    package init(_ spool: Spool) { self.spool = spool }
 
     /// The name of the station of a hot folder: the name of the folder, for people, and a digest of its path.
     package static func key(_ path: String) -> FileName {

@@ -37,8 +37,10 @@ extension OriginalsFolder {
         let path = place.path(of: name)
         let copy = try place.create(name, mode: 0o600)
         do throws(FileError) {
-            let isSame = try fill(copy, path, from: file, shown, of: picture)
-            guard isSame else {
+            let digest = try file.copySparsely(
+                upTo: picture.stamp.size, path: shown, to: copy, path, stop: stop)
+            try stop.check(.copy, shown)
+            guard ByteString(digest) == picture.sha256 else {
                 try place.remove(name)
                 return nil
             }
@@ -56,27 +58,6 @@ extension OriginalsFolder {
         try place.syncNames()
         FaultPoint.placeCopied.pass()
         return name
-    }
-
-    /// - Returns: whether the content is that of the picture.
-    private func fill(
-        _ copy: borrowing Descriptor, _ path: String, from file: borrowing Descriptor,
-        _ shown: String, of picture: TakenPicture
-    ) throws(FileError) -> Bool {
-        var digest = SHA256Digest()
-        var (done, written) = (0, 0)
-        let length = picture.stamp.size
-        while done < length {
-            if stop.isSet { throw FileError(.copy, shown, .canceled) }
-            let piece = try file.readPiece(upTo: min(length - done, 1 << 20), path: shown)
-            if piece.isEmpty { break }
-            digest.update(piece)
-            let end = try copy.write(sparsely: piece, at: done, path: path)
-            if end > done { written = end }
-            done += piece.count
-        }
-        if written < done { try copy.truncate(to: done, path: path) }
-        return ByteString(digest.hex()) == picture.sha256
     }
 
     // MARK: The move
@@ -170,7 +151,5 @@ extension OriginalsFolder {
 }
 
 extension OriginalPromise {
-    var fileName: FileName? {
-        RelativePath.bytes(ofWord: name).map { FileName(bytes: $0) }
-    }
+    var fileName: FileName? { RelativePath.bytes(ofWord: name).map { FileName(bytes: $0) } }
 }

@@ -99,9 +99,7 @@ package struct PictureLedger {
     }
 
     /// - Parameter changesInodes: whether the file system may give the same file another inode.
-    package func find(
-        _ path: RelativePath, _ stamp: PictureStamp, changesInodes: Bool
-    ) -> Finding {
+    package func find(_ path: RelativePath, _ stamp: PictureStamp, changesInodes: Bool) -> Finding {
         if let entry = entries[stamp.identity] {
             guard entry.stamp.size == stamp.size else { return .new }
             guard stamp.isUnchanged(since: entry.stamp) else { return .perhaps(entry) }

@@ -212,20 +212,16 @@ package struct Claim {
         _ candidate: Candidate, _ id: FileName
     ) throws(FileError) -> SubmittedFile {
         let hasFolder = candidate.needsFolder
-        let folder = try Directory(
-            hasFolder ? id / SubmittedFile.folderName : id, in: spool.active)
+        let folder = try Directory(hasFolder ? id / SubmittedFile.folderName : id, in: spool.active)
         return SubmittedFile(
             name: candidate.name, folder: folder, place: hasFolder ? nil : candidate.place)
     }
 
     /// Puts the file back into the inbox, where it is examined again.
-    private func undo(
-        _ candidate: Candidate, _ folders: BatchFolders, _ stranded: inout [String]
-    ) {
+    private func undo(_ candidate: Candidate, _ folders: BatchFolders, _ stranded: inout [String]) {
         let (active, id) = (spool.active, FileName(folders.id))
         do {
-            try active.rename(
-                id / candidate.place, to: inbox, as: candidate.name, rivals: .some)
+            try active.rename(id / candidate.place, to: inbox, as: candidate.name, rivals: .some)
         } catch {
             return stranded.append(folders.id)
         }

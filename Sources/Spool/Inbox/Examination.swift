@@ -210,9 +210,7 @@ package struct Examination: Sendable {
 
     /// Explains the error of a file that was moved here from another folder: it has kept its group, so the permissions
     /// of its group do not help.
-    static func explained(
-        _ error: FileError, _ file: stat?, in inbox: Directory
-    ) -> FileError {
+    static func explained(_ error: FileError, _ file: stat?, in inbox: Directory) -> FileError {
         guard error.errno == .permissionDenied, let group = file?.st_gid,
             let expected = try? inbox.information().st_gid, group != expected
         else { return error }
@@ -240,8 +238,7 @@ package struct Examination: Sendable {
         let sha256 = try digest(of: bytes, manifest.path)
         let finder =
             looksUp ? finder(manifest.pictures, manifest.information.st_uid) : recordedFinder
-        let outcome = check(
-            bytes, manifest.format, finder, of: manifest.information.st_uid)
+        let outcome = check(bytes, manifest.format, finder, of: manifest.information.st_uid)
         // If `stop` is set, the reader has ended with any error.
         try stop.check(.read, manifest.path)
         return ManifestReading(

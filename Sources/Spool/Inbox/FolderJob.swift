@@ -43,9 +43,7 @@ package enum FolderJob {
     /// Finds the manifest in an open folder, and opens it.
     ///
     /// - Parameter recipe: of a folder that has neither a manifest nor a file that names a recipe.
-    package static func find(
-        in folder: Directory, recipe: String?
-    ) throws(FileError) -> Finding {
+    package static func find(in folder: Directory, recipe: String?) throws(FileError) -> Finding {
         let owner = try folder.information()
         guard folder.isUsable, !owner.keepsContent else { return .unusable(.closed) }
         let all = try folder.names(atMost: mostFiles + 1)

@@ -49,8 +49,7 @@ enum ManifestSecrecy {
                 case UInt8(ascii: "?"), UInt8(ascii: "@"): hasMark = true
                 case UInt8(ascii: "#"): hasMark = hasMark || isInWord(index, bytes)
                 case UInt8(ascii: "%"):
-                    hasMark =
-                        hasMark || follows("40", index, bytes) || follows("25", index, bytes)
+                    hasMark = hasMark || follows("40", index, bytes) || follows("25", index, bytes)
                 case UInt8(ascii: "/"): hasURL = hasURL || follows("/", index, bytes)
                 case UInt8(ascii: ":"):
                     hasURL = hasURL || follows("/", index, bytes) || endsScheme(index, bytes)

@@ -65,14 +65,12 @@ extension BatchFolders {
     @discardableResult
     package func keepOriginals(mayBeFolder: Bool, durably: Bool) throws(FileError) -> FileError? {
         guard mayBeFolder, spool.keepsOriginals.load(ordering: .relaxed) else { return nil }
-        do throws(FileError) {
+        // Somebody may have removed `active/ID`.
+        return try ifExists { () throws(FileError) -> FileError? in
             guard let submitted = try SubmittedFile.inFolder(of: active()) else { return nil }
             let fate = try spool.keepOriginals(submitted, of: id, durably: durably)
-            if case .refused(let error) = fate { return error }
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Somebody has removed `active/ID`.
+            return if case .refused(let error) = fate { error } else { nil }
         }
-        return nil
     }
 
     /// The pictures that were kept in the answer, for a `retry`; nil if there are none, or if they cannot be used.

@@ -29,8 +29,7 @@ package struct PictureFolder: Sendable {
     }
 
     var manifest: [UInt8] {
-        JSONFile.text(
-            of: Content(recipe: recipe, images: [SourcePattern.everything.text.string]))
+        JSONFile.text(of: Content(recipe: recipe, images: [SourcePattern.everything.text.string]))
     }
 }
 
@@ -89,11 +88,9 @@ extension Examination {
             switch outcome {
             case .success(let manifest): ManifestReading(bytes, accepted: manifest)
             case .failure:
-                ManifestReading(
-                    bytes: nil, byteCount: bytes.count, sha256: nil, outcome: outcome)
+                ManifestReading(bytes: nil, byteCount: bytes.count, sha256: nil, outcome: outcome)
             }
-        return .manifest(
-            SubmittedManifest(format: .json, reading: reading, uid: pictures.owner))
+        return .manifest(SubmittedManifest(format: .json, reading: reading, uid: pictures.owner))
     }
 
     /// Reads what was claimed; nil if it has no manifest and no pictures with a recipe.

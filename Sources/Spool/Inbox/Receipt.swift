@@ -124,8 +124,7 @@ package enum Receipt {
             }
         }
         if status.state != .rejected, hasSources {
-            try copySources(
-                from: folders.active(), to: Directory(receipt, in: active), durably)
+            try copySources(from: folders.active(), to: Directory(receipt, in: active), durably)
         }
         if durably {
             try Directory(receipt, in: active).sync()
@@ -149,8 +148,7 @@ package enum Receipt {
 
     package static func place(_ folders: BatchFolders) throws(FileError) {
         let id = FileName(folders.id)
-        try folders.spool.active.rename(
-            id / BatchFile.receipt, to: folders.spool.outbox, as: id)
+        try folders.spool.active.rename(id / BatchFile.receipt, to: folders.spool.outbox, as: id)
         FaultPoint.receiptMoved.pass()
     }
 
@@ -263,10 +261,8 @@ extension Directory {
         guard let found = try information(of: name), found.isRegularFile,
             found.length == bytes.count
         else { return false }
-        do {
-            return try read(name, upTo: bytes.count) == bytes
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return false
-        }
+        return try ifExists { () throws(FileError) in
+            try read(name, upTo: bytes.count) == bytes
+        } ?? false
     }
 }

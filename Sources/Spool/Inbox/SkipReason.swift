@@ -30,7 +30,7 @@ package enum SkipReason: Equatable, Sendable {
         case part = ".part"
         case backup = "~"
 
-        static let endings = allCases.filter { $0 != .dot }
+        package static let endings = allCases.filter { $0 != .dot }
     }
 
     /// What a control file waits for.

@@ -16,9 +16,7 @@ extension SourceRecord {
         var pages: [FoundPages]?
     }
 
-    package func encoded() -> [UInt8] {
-        JSONFile.text(of: File(sources: patterns, pages: pages))
-    }
+    package func encoded() -> [UInt8] { JSONFile.text(of: File(sources: patterns, pages: pages)) }
 
     /// What a folder has; nil without a readable file.
     package static func read(in folder: Directory) throws(FileError) -> SourceRecord? {

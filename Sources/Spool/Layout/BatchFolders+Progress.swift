@@ -7,9 +7,7 @@ extension BatchFolders {
     /// The progress in the outbox; nil if it cannot be read.
     package func progress() -> BatchProgress? {
         guard let bytes = try? outbox().read(BatchFile.progress, upTo: BatchProgress.capacity)
-        else {
-            return nil
-        }
+        else { return nil }
         return BatchProgress(decoding: bytes)
     }
 

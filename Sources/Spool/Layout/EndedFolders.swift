@@ -21,9 +21,7 @@ package final class EndedFolders: Sendable {
     private let active: Directory
     private let told = Mutex<@Sendable (FileName) -> Void>({ _ in })
 
-    init(in active: Directory) {
-        self.active = active
-    }
+    init(in active: Directory) { self.active = active }
 
     static func isOne(_ name: FileName) -> Bool { name.bytes.starts(with: prefix) }
 

@@ -120,8 +120,7 @@ package final class FormerOutputs: Sendable {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Strings and integers can always be encoded.
         let text = (try? encoder.encode(File(outputs: outputs))) ?? Data()
-        try root.write(
-            Array(text), to: Self.newFileName, replacing: true, durably: durably)
+        try root.write(Array(text), to: Self.newFileName, replacing: true, durably: durably)
         FaultPoint.formerWritten.pass()
         try root.rename(Self.newFileName, to: root, as: Self.fileName, replacing: true)
         if durably { try root.sync() }

@@ -110,9 +110,7 @@ package final class GroupSync: Sendable {
     /// The data that waits to be written to all of the machine's disks, in bytes; nil for a service that sees only its
     /// own processes in /proc.
     private static var dirtyBytes: Int? {
-        guard let folder = try? Directory(path: "/proc"), let text = try? folder.read("meminfo")
-        else { return nil }
-        return dirtyBytes(meminfo: String(decoding: text, as: UTF8.self))
+        WholeFile.kernelText("/proc/meminfo").flatMap { dirtyBytes(meminfo: $0) }
     }
 
     static func dirtyBytes(meminfo: String) -> Int? {

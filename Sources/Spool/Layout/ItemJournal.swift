@@ -35,29 +35,15 @@ package enum ItemJournal {
         _ records: [JournalRecord], to file: consuming Descriptor, _ path: String, _ durably: Bool,
         syncFolder: () throws(FileError) -> Void
     ) throws(FileError) {
-        let encoder = encoder
+        let lines = JSONLines()
         var bytes: [UInt8] = []
-        for record in records { encode(record, encoder, onto: &bytes) }
-        let length = try file.length(path: path)
-        // A failed append may have left half a line, if it could not be removed.
-        let last = length > 0 ? try file.byte(at: length - 1, path: path) : nil
-        if let last, last != UInt8(ascii: "\n") { bytes.insert(UInt8(ascii: "\n"), at: 0) }
-        FaultPoint.publishJournalTorn.pass {
-            // Everything except the newline and a few bytes before it.
-            try? file.write(bytes.dropLast(4), path: path)
-        }
-        do {
-            try file.write(bytes, path: path)
-        } catch {
-            // A full disk may have stored half a line. If this call fails, the next append begins a new line.
-            try? file.truncate(to: length, path: path)
-            throw error
-        }
+        for record in records { append(record, lines, to: &bytes) }
+        let isFirst = try file.append(lines: bytes, path: path, torn: .publishJournalTorn)
         FaultPoint.publishJournalWritten.pass()
         if durably {
             try file.sync(path: path)
             // The first lines are lost if the file's name is not on the disk.
-            if length == 0 { try syncFolder() }
+            if isFirst { try syncFolder() }
         }
         FaultPoint.publishJournalSynced.pass()
         try file.close(path: path)
@@ -69,34 +55,29 @@ package enum ItemJournal {
         try folder.sync()
     }
 
-    /// Writes a new journal piece by piece, because the records of 100,000 images together take much memory.
+    /// Writes a new journal.
     package static func begin(
         in folder: Directory, with records: some Sequence<JournalRecord>, durably: Bool
     ) throws(FileError) {
-        let encoder = encoder
-        try folder.write(to: fileName, durably: durably) { write throws(FileError) in
-            var bytes: [UInt8] = []
-            for record in records {
-                encode(record, encoder, onto: &bytes)
-                guard bytes.count >= piece else { continue }
-                try write(bytes)
-                bytes.removeAll(keepingCapacity: true)
-            }
-            try write(bytes)
+        let lines = JSONLines()
+        try folder.writeLines(of: records, to: fileName, durably: durably) {
+            append($0, lines, to: &$1)
         }
     }
 
-    /// The bytes that are written at once; a piece may be longer by less than a line.
-    private static let piece = 64 << 10
-
-    private static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.withoutEscapingSlashes]
-        return encoder
+    /// Writes the journal of a finished batch that begins again, with the present results of its images.
+    package static func begin(
+        in folder: Directory, reopening record: ReopenedRecord, _ images: [ImageStatus],
+        durably: Bool
+    ) throws(FileError) {
+        let records = (-1..<images.count).lazy.map { index in
+            index < 0 ? JournalRecord.reopened(record) : .ended(index: index, images[index])
+        }
+        try begin(in: folder, with: records, durably: durably)
     }
 
-    private static func encode(
-        _ record: JournalRecord, _ encoder: JSONEncoder, onto bytes: inout [UInt8]
+    private static func append(
+        _ record: JournalRecord, _ lines: JSONLines, to bytes: inout [UInt8]
     ) {
         // The most frequent record, in the form of the others.
         if case .ended(let index, let status) = record {
@@ -106,10 +87,7 @@ package enum ItemJournal {
             bytes += writer.text()
             return
         }
-        // Strings and integers can always be encoded.
-        guard let line = try? encoder.encode(record) else { return }
-        bytes.append(contentsOf: line)
-        bytes.append(UInt8(ascii: "\n"))
+        lines.append(record, to: &bytes)
     }
 
     /// The records in their order; empty if there is no journal.

@@ -20,9 +20,7 @@ package struct ReportFile<Content: Report> {
 
     let root: Directory
 
-    package init(root: Directory) {
-        self.root = root
-    }
+    package init(root: Directory) { self.root = root }
 
     /// Writes the report; on a full disk a short one with the first few entries.
     package func write(_ report: Content) throws(FileError) {

@@ -75,20 +75,19 @@ package final class Spool: Sendable {
     ///
     /// - Parameter groupSync: waits for many files at once; nil to sync each separately.
     package init(path: String, groupSync: GroupSync? = GroupSync()) throws(SpoolError) {
-        try spoolError { () throws(FileError) in try Self.createRoot(path) }
-        let root = try spoolError { () throws(FileError) in try Directory(path: path) }
+        try spoolError(Self.createRoot(path))
+        let root = try spoolError(Directory(path: path))
         self.root = root
         self.groupSync = groupSync
         run = nil
         lock = try SpoolLock.take(root, for: "darkroomd")
         isReadOnly = false
-        owner =
-            try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
-        tmp = try spoolError { () throws(FileError) in try root.folder("tmp") }
-        active = try spoolError { () throws(FileError) in try root.folder("active", mode: 0o700) }
-        outbox = try spoolError { () throws(FileError) in try root.folder("outbox") }
+        owner = try spoolError(root.information()).st_uid
+        tmp = try spoolError(root.folder("tmp"))
+        active = try spoolError(root.folder("active", mode: 0o700))
+        outbox = try spoolError(root.folder("outbox"))
         ended = EndedFolders(in: active)
-        crashRecords = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
+        crashRecords = try spoolError(CrashRecords(in: root))
     }
 
     /// Opens the spool of a run in a folder that only its user can change (`Directory.ownFolder`), creates missing
@@ -105,8 +104,7 @@ package final class Spool: Sendable {
             lock = try SpoolLock.take(root, for: "darkroom run on \(Machine.name)")
             isReadOnly = false
         }
-        owner =
-            try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
+        owner = try spoolError(root.information()).st_uid
         tmp = root
         do {
             active = try root.ownFolder("active", mode: 0o700)
@@ -119,15 +117,12 @@ package final class Spool: Sendable {
         outbox = run.answer
         ended = EndedFolders(in: active)
         let isReadOnly = isReadOnly
-        crashRecords = try spoolError { () throws(FileError) in
-            try isReadOnly ? CrashRecords(withoutFileIn: root) : CrashRecords(in: root, of: .run)
-        }
+        crashRecords = try spoolError(
+            isReadOnly ? CrashRecords(withoutFileIn: root) : CrashRecords(in: root, of: .run))
     }
 
     /// Opens the inbox, and creates it if it is missing.
-    package func openInbox() throws(FileError) -> Directory {
-        try root.folder("inbox")
-    }
+    package func openInbox() throws(FileError) -> Directory { try root.folder("inbox") }
 
     /// Opens the current `tmp`, and creates it if it is missing.
     func openTmp() throws(FileError) -> Directory { try root.folder("tmp") }
@@ -234,9 +229,9 @@ extension Spool {
     }
 }
 
-/// Converts the error of `body`.
+/// The value of `body`, whose error about a file becomes that of a spool.
 private func spoolError<Value>(
-    _ body: () throws(FileError) -> Value
+    _ body: @autoclosure () throws(FileError) -> Value
 ) throws(SpoolError) -> Value {
     do {
         return try body()

@@ -47,9 +47,7 @@ package enum SpoolLock {
         guard fstatvfs(root.number, &information) == 0,
             information.f_flag & UInt(ST_RDONLY) != 0
         else { return nil }
-        guard let lock = shared(root) else {
-            throw .locked(spool: root.path, holder: holder(root))
-        }
+        guard let lock = shared(root) else { throw .locked(spool: root.path, holder: holder(root)) }
         return lock
     }
 

@@ -40,9 +40,7 @@ package enum StagedFolders {
     }
 
     /// The same for an open file, which has this name in messages.
-    package static func lock(
-        _ file: borrowing Descriptor, path: String
-    ) throws(FileError) -> Bool {
+    package static func lock(_ file: borrowing Descriptor, path: String) throws(FileError) -> Bool {
         guard lock(file.number) else { return false }
         return try file.information(path: path).st_nlink > 0
     }

@@ -38,8 +38,7 @@ package struct StatusFile: Sendable {
         try stage(durably: durably) { write throws(FileError) in
             try status.writtenNow.encode { piece throws(FileError) in
                 guard mayGoOn() else {
-                    throw FileError(
-                        .write, "\(folders.id)/\(BatchFile.status.text)", .canceled)
+                    throw FileError(.write, "\(folders.id)/\(BatchFile.status.text)", .canceled)
                 }
                 try write(piece)
             }
@@ -56,9 +55,7 @@ package struct StatusFile: Sendable {
     }
 
     /// Stages the last status, even if someone has removed `active/ID`.
-    package func stageLast(
-        _ status: Status, mayGoOn: () -> Bool = { true }
-    ) throws(FileError) {
+    package func stageLast(_ status: Status, mayGoOn: () -> Bool = { true }) throws(FileError) {
         do {
             try stage(status, mayGoOn: mayGoOn)
         } catch  where error.errno == .noSuchFileOrDirectory {
@@ -83,18 +80,15 @@ package struct StatusFile: Sendable {
             var sizes = ResultSizes(id: folders.id)
             for image in status.images {
                 sizes.add(image)
-                guard sizes.count > Self.piece else { continue }
+                guard sizes.count > Descriptor.piece else { continue }
                 guard mayGoOn() else {
-                    throw FileError(
-                        .write, "\(folders.id)/\(ResultSizes.fileName.text)", .canceled)
+                    throw FileError(.write, "\(folders.id)/\(ResultSizes.fileName.text)", .canceled)
                 }
                 try write(sizes.take())
             }
             try write(sizes.end())
         }
     }
-
-    private static let piece = 64 << 10
 
     /// An answer that is final promises its outputs, and a restart does not finish their renames.
     package func sync(_ status: Status) throws(FileError) {

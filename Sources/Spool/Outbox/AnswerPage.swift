@@ -20,9 +20,7 @@ import SystemPackage
 package struct AnswerPage: Sendable {
     private let folders: BatchFolders
 
-    package init(of folders: BatchFolders) {
-        self.folders = folders
-    }
+    package init(of folders: BatchFolders) { self.folders = folders }
 
     /// The folder of the previews, within that of a page.
     package static let previews: FileName = "previews"
@@ -131,9 +129,7 @@ package struct AnswerPage: Sendable {
         guard try Self.isOwn(in: outbox) else {
             throw FileError(.replace, outbox.path(of: BatchFile.page), .fileExists)
         }
-        if try active.exists(BatchFile.formerPage) {
-            try active.removeTree(BatchFile.formerPage)
-        }
+        if try active.exists(BatchFile.formerPage) { try active.removeTree(BatchFile.formerPage) }
         try outbox.rename(BatchFile.page, to: active, as: BatchFile.formerPage)
         FaultPoint.pageWithdrawn.pass()
     }
@@ -166,9 +162,7 @@ extension AnswerPage {
     ///
     /// - Parameter removed: called after each file; if it returns false, this ends.
     /// - Returns: whether all of it is gone.
-    static func remove(
-        from answer: Directory, removed: () -> Bool
-    ) throws(FileError) -> Bool {
+    static func remove(from answer: Directory, removed: () -> Bool) throws(FileError) -> Bool {
         let page = try Directory(BatchFile.page, in: answer)
         for name in try page.names() {
             if name == previews, let folder = try FinishedBatch.open(name, in: page) {

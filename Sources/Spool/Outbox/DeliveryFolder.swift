@@ -76,8 +76,7 @@ package struct DeliveryFolder {
 
     private func refuseLoops(to place: Directory) throws(FileError) {
         guard let words = taken.above(place) else { return }
-        throw PlaceFolder.refusal(
-            place.path, "it is in \(words): outputs would be taken again")
+        throw PlaceFolder.refusal(place.path, "it is in \(words): outputs would be taken again")
     }
 
     /// The folder in which an output is placed: one beneath this if its name has folders.
@@ -113,9 +112,7 @@ package struct DeliveryFolder {
             self.index = index
             self.facts = facts
             self.existing = existing
-            copyName =
-                copy
-                ?? CopyName.first("\(folders.spool.root.path)\n\(folders.id)\n\(index)")
+            copyName = copy ?? CopyName.first("\(folders.spool.root.path)\n\(folders.id)\n\(index)")
         }
 
         fileprivate var isInFolder: Bool { facts.file.utf8.contains(UInt8(ascii: "/")) }
@@ -242,9 +239,7 @@ package struct DeliveryFolder {
         return "\(folder)\(stem)-\(number).\(ending)"
     }
 
-    private func copy(
-        _ output: Output, to place: Directory, as name: FileName
-    ) throws(FileError) {
+    private func copy(_ output: Output, to place: Directory, as name: FileName) throws(FileError) {
         let active = output.folders.spool.active
         let source = try active.open(output.source)
         let from = active.path(of: output.source)
@@ -255,7 +250,7 @@ package struct DeliveryFolder {
             // A file system without modes has its own.
             _ = fchmod(copy.number, 0o600 | readers)
             while true {
-                let piece = try source.readPiece(upTo: 1 << 20, path: from)
+                let piece = try source.readPiece(path: from)
                 if piece.isEmpty { break }
                 try copy.write(piece, path: path)
             }

@@ -22,9 +22,7 @@ package struct ExactManifests {
 
     let spool: Spool
 
-    package init(spool: Spool) {
-        self.spool = spool
-    }
+    package init(spool: Spool) { self.spool = spool }
 
     static func name(_ id: String, _ format: ManifestFormat) -> FileName {
         FileName("\(id).\(format.rawValue)")

@@ -31,9 +31,7 @@ package struct Expired {
     /// - Throws: EISDIR if it contains another folder than a page and those of outputs: it does not come from Darkroom.
     package func clear(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: spool.active)
-        if folder.mayBeFolder(BatchFile.originals) {
-            return try spool.ended.moveAside(name)
-        }
+        if folder.mayBeFolder(BatchFile.originals) { return try spool.ended.moveAside(name) }
         var pace = Pace()
         for file in try folder.names() {
             if isStopped() { return }

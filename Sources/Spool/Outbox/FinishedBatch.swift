@@ -109,7 +109,5 @@ package struct FinishedBatch: Sendable {
 
 extension stat {
     /// The disk space of the file: a file with holes takes less than its length, a small one a whole block.
-    var bytesOnDisk: Int {
-        max(0, Int(st_blocks)).saturatingMultiply(512)
-    }
+    var bytesOnDisk: Int { max(0, Int(st_blocks)).saturatingMultiply(512) }
 }

@@ -8,9 +8,7 @@ import SystemPackage
 package struct Outbox: Sendable {
     private let root: Directory
 
-    package init(of root: Directory) {
-        self.root = root
-    }
+    package init(of root: Directory) { self.root = root }
 
     package func folder() throws(FileError) -> Directory { try Directory("outbox", in: root) }
 

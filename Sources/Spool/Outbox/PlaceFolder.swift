@@ -31,9 +31,7 @@ extension Directory {
     /// Whether a regular file has this content.
     ///
     /// - Parameter sha256: in hexadecimal.
-    func holds(
-        _ name: FileName, bytes: Int, sha256: ByteString
-    ) throws(FileError) -> Bool {
+    func holds(_ name: FileName, bytes: Int, sha256: ByteString) throws(FileError) -> Bool {
         guard let found = try information(of: name), found.isRegularFile, found.length == bytes
         else { return false }
         return ByteString(try open(name).sha256(path: path(of: name))) == sha256

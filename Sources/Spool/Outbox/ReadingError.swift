@@ -15,9 +15,7 @@ package enum ReadingError: Error, Equatable, Sendable {
 }
 
 /// Converts the error of `body`; nil if what it reads does not exist.
-func readIfExists<Value>(
-    _ body: () throws(FileError) -> Value
-) throws(ReadingError) -> Value? {
+func readIfExists<Value>(_ body: () throws(FileError) -> Value) throws(ReadingError) -> Value? {
     do {
         return try ifExists(body)
     } catch {

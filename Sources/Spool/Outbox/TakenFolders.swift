@@ -10,9 +10,7 @@ package final class TakenFolders {
     }
 
     /// - Parameter folders: with words for each.
-    package init(_ folders: [(path: String, what: String)]) {
-        self.folders = folders
-    }
+    package init(_ folders: [(path: String, what: String)]) { self.folders = folders }
 
     /// Whether it is made of the folders with these paths.
     package func areThose(of folders: [(path: String, what: String)]) -> Bool {

@@ -13,9 +13,7 @@ struct LostImages {
     /// - Parameters:
     ///   - repeated: the images that would be repeated, which have no output.
     ///   - isGone: whether a source was one of the pictures that came with the manifest.
-    init(
-        _ manifest: Manifest, isRepeated repeated: Set<Int>, _ isGone: (SourceReference) -> Bool
-    ) {
+    init(_ manifest: Manifest, isRepeated repeated: Set<Int>, _ isGone: (SourceReference) -> Bool) {
         var users: [Int: [Int]] = [:]
         var next: [Int] = []
         for (index, image) in manifest.images.enumerated() {

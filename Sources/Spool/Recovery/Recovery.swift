@@ -207,8 +207,7 @@ package struct Recovery: Sendable {
             // A run has the manifest beside its results already.
             try answer(
                 fresh, folders, manifest: spool.run == nil ? claimed.reading.bytes : nil, copy)
-            let givenBack = try Receipt.finish(
-                folders, format: claimed.format, durably: durably)
+            let givenBack = try Receipt.finish(folders, format: claimed.format, durably: durably)
             return .rejected(fresh, givenBack: givenBack)
         }
         if status == nil {

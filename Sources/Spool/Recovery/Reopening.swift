@@ -128,9 +128,7 @@ package struct Reopening {
     }
 
     /// Whether an image is filtered, but its output does not exist.
-    private func isMissing(
-        _ image: ImageStatus, in outputs: Directory
-    ) throws(FileError) -> Bool {
+    private func isMissing(_ image: ImageStatus, in outputs: Directory) throws(FileError) -> Bool {
         guard image.state == .filtered else { return false }
         guard let output = image.output else { return image.published != false }
         return try !outputs.exists(FileName(output.file))
@@ -145,15 +143,11 @@ package struct Reopening {
         try spool.active.makeDirectory(name, mode: 0o700)
         let folder = try Directory(name, in: spool.active)
         if !found.isEmpty {
-            try folder.write(
-                found.encoded(), to: BatchFile.sources, durably: durably)
+            try folder.write(found.encoded(), to: BatchFile.sources, durably: durably)
         }
         try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
         if lacksPictures { try folder.write([], to: BatchFile.picturesGone, durably: durably) }
-        let records = (-1..<images.count).lazy.map { index in
-            index < 0 ? JournalRecord.reopened(record) : .ended(index: index, images[index])
-        }
-        try ItemJournal.begin(in: folder, with: records, durably: durably)
+        try ItemJournal.begin(in: folder, reopening: record, images, durably: durably)
         if durably { try folder.sync() }
         FaultPoint.retryBuilt.pass()
         try spool.active.rename(name, to: spool.active, as: FileName(id))

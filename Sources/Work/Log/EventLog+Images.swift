@@ -68,9 +68,7 @@ extension EventLog {
         }
     }
 
-    private func failed(
-        _ batch: String, _ image: ImageStatus, _ error: Failure, _ fields: Fields
-    ) {
+    private func failed(_ batch: String, _ image: ImageStatus, _ error: Failure, _ fields: Fields) {
         guard image.state != .cancelled else {
             return say(.imageCancelled, "\(batch): \(image.name) cancelled", fields)
         }
@@ -114,9 +112,7 @@ extension EventLog {
     }
 
     /// - Parameter what: such as `outputs can be delivered`.
-    func folderWorksAgain(
-        _ folder: String, _ what: String, since: String, _ failure: Failure
-    ) {
+    func folderWorksAgain(_ folder: String, _ what: String, since: String, _ failure: Failure) {
         say(
             .deliveryWorksAgain,
             "\(folder): \(what) there again; they could not since \(since): \(failure.message)",

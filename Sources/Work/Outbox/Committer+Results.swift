@@ -65,9 +65,7 @@ extension Committer {
 
     func syncJournals(_ pass: inout Pass) {
         carryOut(&pass) { results throws(FileError) in
-            if !records(of: results).isEmpty {
-                try ItemJournal.sync(in: results.folders.active())
-            }
+            if !records(of: results).isEmpty { try ItemJournal.sync(in: results.folders.active()) }
         } failed: { results, error in
             refuse(&results, error)
         }
@@ -148,9 +146,7 @@ extension Committer {
     ///
     /// - Parameter byPath: whether the folder there need not be opened.
     /// - Returns: the items whose rename or failure must be retried.
-    private func rename(
-        _ items: inout [Item], _ folders: BatchFolders, _ byPath: Bool
-    ) -> [Item] {
+    private func rename(_ items: inout [Item], _ folders: BatchFolders, _ byPath: Bool) -> [Item] {
         var rest: [Item] = []
         var done: [Item] = []
         var corrected: [Item] = []

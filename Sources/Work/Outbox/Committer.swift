@@ -104,11 +104,7 @@ final class Committer: Sendable {
     /// Processes all entries so far.
     private func commitPending() {
         if durably { burst.wait() }
-        let taken = pending.withLock { pending in
-            defer { pending = Pending() }
-            return pending
-        }
-        var parts = taken.parts
+        var parts = pending.withLock { exchange(&$0, with: Pending()) }.parts
         let batches = Set(parts.map(\.batch)).count
         while !parts.isEmpty {
             var pass = Pass()

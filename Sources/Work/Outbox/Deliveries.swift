@@ -68,15 +68,13 @@ final class Deliveries: Sendable {
 extension Deliveries.Job {
     var output: DeliveryFolder.Output? {
         job.image.status.output.map {
-            DeliveryFolder.Output(
-                folders, index: job.index, $0, job.delivery.existing, copy: copy)
+            DeliveryFolder.Output(folders, index: job.index, $0, job.delivery.existing, copy: copy)
         }
     }
 
     var record: JournalRecord { .delivering(index: job.index, job.image) }
 
     func syncFiles() throws(FileError) {
-        try folders.sync(
-            BatchFile.results(job.index, isPublished: true, handsOver: job.handsOver))
+        try folders.sync(BatchFile.results(job.index, isPublished: true, handsOver: job.handsOver))
     }
 }

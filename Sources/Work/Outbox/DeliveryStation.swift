@@ -219,8 +219,7 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
     private func place() {
         guard !shared.stopped.isSet else { return }
         if !promised.isEmpty { FaultPoint.deliveryPromised.pass() }
-        let jobs = promised
-        promised = []
+        let jobs = exchange(&promised, with: [])
         var placed: [Deliveries.Job] = []
         var opened = OpenedDeliveries()
         for var job in jobs {

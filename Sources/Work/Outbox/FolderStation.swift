@@ -119,9 +119,7 @@ final class Stations<Place: Hashable & Sendable, Station: FolderStation>: Sendab
     let shared: StationShared
     private let stations = Mutex<[Place: Station]>([:])
 
-    init(_ shared: StationShared) {
-        self.shared = shared
-    }
+    init(_ shared: StationShared) { self.shared = shared }
 
     func station(_ place: Place, _ make: (StationShared) -> Station) -> Station {
         stations.withLock { stations in

@@ -10,9 +10,7 @@ struct OpenedDeliveries {
     private var folders: [(delivery: Delivery, owner: UInt32?, opening: Opening)] = []
     private var taken: TakenFolders?
 
-    mutating func folder(
-        for job: Deliveries.Job
-    ) throws(DeliveryFolder.Refusal) -> DeliveryFolder {
+    mutating func folder(for job: Deliveries.Job) throws(DeliveryFolder.Refusal) -> DeliveryFolder {
         let (delivery, owner) = (job.job.delivery, job.job.owner)
         let known = folders.first { $0.delivery == delivery && $0.owner == owner }
         if let known { return try known.opening.get() }

@@ -122,9 +122,7 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
     }
 
     /// The hot folder, and where its originals move; nil if they do not.
-    func rule(
-        for work: Work, _ settings: BatchSettings
-    ) -> (HotFolder, Delivery)? {
+    func rule(for work: Work, _ settings: BatchSettings) -> (HotFolder, Delivery)? {
         guard let folder = folder(of: settings) else { return nil }
         guard folder.originals == .place, let place = folder.place else {
             hot(folder.path, of: work)?.show(work.pending)
@@ -288,9 +286,7 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
             guard let promise = work.promises[source], !promise.isCopy else { continue }
             names.remove(ByteString(promise.path))
             works[key]?.promises[source] = nil
-            shared.committer.record(
-                .moving(source: source.string, nil), of: work.job.folders
-            ) {}
+            shared.committer.record(.moving(source: source.string, nil), of: work.job.folders) {}
         }
     }
 }

@@ -150,9 +150,7 @@ package final class Pacer<Key: Hashable & Sendable>: Sendable {
     }
 
     /// - Parameter nanoseconds: the interval from now on.
-    package func setInterval(_ nanoseconds: UInt64) {
-        state.withLock { $0.interval = nanoseconds }
-    }
+    package func setInterval(_ nanoseconds: UInt64) { state.withLock { $0.interval = nanoseconds } }
 
     // MARK: Changes
 

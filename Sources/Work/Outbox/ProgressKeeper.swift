@@ -88,9 +88,7 @@ final class ProgressKeeper: Sendable {
     /// - Parameter end: in nanoseconds.
     func write(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64 = .max) {
         queue.sync {
-            for key in keys where end == .max || time.now < end {
-                pacer.write(key, write(source))
-            }
+            for key in keys where end == .max || time.now < end { pacer.write(key, write(source)) }
         }
     }
 
@@ -115,9 +113,7 @@ final class ProgressKeeper: Sendable {
     func close() { pacer.close() }
 
     /// The last estimates for the batches in work, and what they wait for.
-    var outlooks: [BatchKey: Outlook] {
-        entries.withLock { $0.mapValues(\.outlook) }
-    }
+    var outlooks: [BatchKey: Outlook] { entries.withLock { $0.mapValues(\.outlook) } }
 }
 
 extension ProgressKeeper.Entry {
@@ -132,8 +128,7 @@ extension ProgressKeeper.Entry {
         var progress = BatchProgress(of: status, outputBytes: outputBytes)
         progress.imagesPerSecond = meter.imagesPerSecond?.shortened
         progress.bytesPerSecond = meter.bytesPerSecond?.shortened
-        progress.secondsLeft =
-            meter.secondsLeft(images: counts.total - counts.finished)?.shortened
+        progress.secondsLeft = meter.secondsLeft(images: counts.total - counts.finished)?.shortened
         outlook = ProgressKeeper.Outlook(
             secondsLeft: progress.secondsLeft, waiting: status.waiting?.code)
         return progress

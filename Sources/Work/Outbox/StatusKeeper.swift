@@ -61,9 +61,7 @@ final class StatusKeeper: Sendable {
     private let time: TimeSource
 
     /// - Parameter interval: in seconds.
-    init(
-        interval: Double, storage: StorageGuard, log: EventLog, time: TimeSource = .system
-    ) {
+    init(interval: Double, storage: StorageGuard, log: EventLog, time: TimeSource = .system) {
         self.storage = storage
         self.log = log
         self.time = time
@@ -125,8 +123,7 @@ final class StatusKeeper: Sendable {
         }
         do throws(FileError) {
             // The content can be reconstructed after a power failure, so the write does not wait for the disk.
-            try snapshot.folders.writeStatus(
-                snapshot.status, durably: false, mayGoOn: mayGoOn)
+            try snapshot.folders.writeStatus(snapshot.status, durably: false, mayGoOn: mayGoOn)
             log.progressed(snapshot.status)
             return .done
         } catch  where error.errno == .canceled {
@@ -174,10 +171,7 @@ final class StatusKeeper: Sendable {
 
     /// Tries what is kept again.
     private func tryKept() {
-        let kept = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
+        let kept = state.withLock { exchange(&$0, with: State()) }
         for (key, source) in kept.refused { changed(key, source) }
         for (key, source) in kept.parking { park(key, source) }
     }

@@ -49,8 +49,7 @@ package final class Gate: Sendable {
     var waiting: Status.Waiting? {
         let moments = moments.withLock { $0 }
         if let since = moments.stopping {
-            return Status.Waiting(
-                .stopped, message: stopped, since: since)
+            return Status.Waiting(.stopped, message: stopped, since: since)
         }
         return moments.suspended.map { since in
             Status.Waiting(

@@ -54,9 +54,7 @@ final class WorkQueues: Sendable {
     }
 
     /// An operation has ended, or has nothing to do.
-    func remove(_ ticket: Admission.Ticket) {
-        operations.withLock { $0[ticket] = nil }
-    }
+    func remove(_ ticket: Admission.Ticket) { operations.withLock { $0[ticket] = nil } }
 
     func cancel(_ ticket: Admission.Ticket) {
         operations.withLock { $0.removeValue(forKey: ticket) }?.cancel()

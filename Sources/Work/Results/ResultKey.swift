@@ -59,8 +59,7 @@ struct ResultKey: Sendable {
 
     /// The size and the time of the file of this program, which a program that is built anew does not share.
     private static let file: String = {
-        var information = stat()
-        guard stat("/proc/self/exe", &information) == 0 else { return "" }
+        guard let information = stat(path: "/proc/self/exe") else { return "" }
         let changed = information.st_mtim
         return "\(information.length)-\(changed.tv_sec).\(changed.tv_nsec)"
     }()

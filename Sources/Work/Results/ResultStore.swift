@@ -44,9 +44,7 @@ package final class ResultStore: Sendable {
     private let files: CacheStore<ResultRecord>
     let sources = SourceMemory()
 
-    package init(_ files: CacheStore<ResultRecord>) {
-        self.files = files
-    }
+    package init(_ files: CacheStore<ResultRecord>) { self.files = files }
 
     package func start() {
         // A library without a build ID is told by its file, which may be replaced later.
@@ -74,9 +72,7 @@ package final class ResultStore: Sendable {
     /// Copies a result to an empty file.
     ///
     /// - Returns: nil if there is none that can be used. Then the file is empty.
-    func take(
-        _ key: CacheKey, to file: borrowing Descriptor, path: String
-    ) -> PictureReport? {
+    func take(_ key: CacheKey, to file: borrowing Descriptor, path: String) -> PictureReport? {
         guard let entry = files.find(key), entry.record.bytes == entry.length,
             entry.record.isOfPresentLibraries,
             files.shareBody(of: entry, sha256: entry.record.sha256, to: file, path: path)
@@ -92,7 +88,6 @@ package final class ResultStore: Sendable {
 
     /// Adds a result that was made, if there is room.
     func keep(_ key: CacheKey, _ report: PictureReport, _ file: borrowing Descriptor) {
-        _ = files.store(
-            key, ResultRecord(report), body: file, length: report.bytes, crc: 0)
+        _ = files.store(key, ResultRecord(report), body: file, length: report.bytes, crc: 0)
     }
 }

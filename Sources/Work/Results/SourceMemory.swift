@@ -20,9 +20,7 @@ final class SourceMemory: Sendable {
     private let state = Mutex(State())
     private let mostOfGeneration: Int
 
-    init(mostOfGeneration: Int = 20_000) {
-        self.mostOfGeneration = mostOfGeneration
-    }
+    init(mostOfGeneration: Int = 20_000) { self.mostOfGeneration = mostOfGeneration }
 
     /// The SHA-256 of the file in hexadecimal; nil if it is not known.
     func sha256(of identity: SourceIdentity, for owner: UInt32) -> String? {

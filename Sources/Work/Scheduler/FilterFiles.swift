@@ -144,8 +144,7 @@ final class FilterFiles {
         guard let preview, let sourcePreview else { return }
         let difference = try? preview.difference(from: sourcePreview)
         let copy = try? sourcePreview.encoded(above: difference, orientation: preview.orientation)
-        try? PreviewLog.add(
-            job.image, before: copy, hasAfter: write(preview), of: job.folders)
+        try? PreviewLog.add(job.image, before: copy, hasAfter: write(preview), of: job.folders)
     }
 
     /// Writes the copy of a large output.

@@ -58,9 +58,7 @@ struct FilterInput: ~Copyable {
     }
 
     /// All bytes of a small file; nil for a large one, and for one whose length has changed.
-    static func content(
-        of file: borrowing Descriptor, bytes: Int
-    ) throws(Errno) -> [UInt8]? {
+    static func content(of file: borrowing Descriptor, bytes: Int) throws(Errno) -> [UInt8]? {
         bytes <= PictureInput.mostBytes ? try file.content(ofLength: bytes) : nil
     }
 
@@ -92,9 +90,7 @@ struct FilterInput: ~Copyable {
         case .content(let bytes):
             return Digest(sha256: SHA256Digest.hex(of: bytes), isOwn: true)
         case .file(let file):
-            guard let found else {
-                return Digest(sha256: try file.sha256(path: path), isOwn: true)
-            }
+            guard let found else { return Digest(sha256: try file.sha256(path: path), isOwn: true) }
             let identity = SourceIdentity(found.information)
             let isSettled = identity.isSettled(at: Clock.wall)
             if isSettled, let sha256 = sources.sha256(of: identity, for: owner) {
@@ -125,8 +121,7 @@ struct FilterInput: ~Copyable {
             else { return .init(sha256: nil) }
             return .init(sha256: sha256, identity: identity)
         case .content(let bytes):
-            return .init(
-                sha256: before?.sha256 ?? SHA256Digest.hex(of: bytes), identity: identity)
+            return .init(sha256: before?.sha256 ?? SHA256Digest.hex(of: bytes), identity: identity)
         }
     }
 }

@@ -13,14 +13,10 @@ extension FilterStep {
     }
 
     /// The digest of the input if results of it may be in the store, or may be added to it.
-    func digest(
-        of input: borrowing FilterInput, for files: [FilterFiles]
-    ) -> FilterInput.Digest? {
+    func digest(of input: borrowing FilterInput, for files: [FilterFiles]) -> FilterInput.Digest? {
         guard let results, results.isEnabled, let owner = job.owner,
             files.contains(where: \.mayBeKept)
-        else {
-            return nil
-        }
+        else { return nil }
         return results.digest(of: input, owner: owner, path: inputName)
     }
 
@@ -78,9 +74,7 @@ extension FilterStep {
     /// The source, if it has the bytes of which all former results were made, and if the needed images have the pixels.
     ///
     /// - Returns: nil if there is something to be filtered.
-    func formerInput(
-        _ files: [FilterFiles], _ input: borrowing FilterInput
-    ) throws -> Unchanged? {
+    func formerInput(_ files: [FilterFiles], _ input: borrowing FilterInput) throws -> Unchanged? {
         let results = files.compactMap { files in
             files.job.former.flatMap { $0.inputsSHA256 == files.job.inputsSHA256 ? $0 : nil }
         }

@@ -34,8 +34,7 @@ struct FilterStep {
         var files: [(index: Int, files: FilterFiles)] = []
         for (index, job) in jobs.enumerated() {
             do {
-                files.append(
-                    (index, try FilterFiles(job, sourcePreview, durably: durably)))
+                files.append((index, try FilterFiles(job, sourcePreview, durably: durably)))
             } catch {
                 results[index] = .failure(Failure(erasing: error))
             }

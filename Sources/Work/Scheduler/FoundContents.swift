@@ -58,9 +58,7 @@ final class FoundContents: Sendable {
     private let state = Mutex(State())
     private let time: TimeSource
 
-    init(time: TimeSource = .system) {
-        self.time = time
-    }
+    init(time: TimeSource = .system) { self.time = time }
 
     /// The sum of what is kept counts as this many bytes.
     var bytes: Int { state.withLock { $0.bytes } }
@@ -72,8 +70,7 @@ final class FoundContents: Sendable {
         _ file: FoundFile, of source: SourceReference, _ batch: BatchKey, by rules: LocalSources
     ) {
         let now = time.now
-        let content = Content(
-            file: file, rules: rules, until: now.saturatingAdd(Self.lifetime))
+        let content = Content(file: file, rules: rules, until: now.saturatingAdd(Self.lifetime))
         state.withLock { state in
             _ = state.take(source, of: batch)
             if state.bytes + content.count > Self.mostBytes { state.dropOld(now: now) }

@@ -22,8 +22,7 @@ extension Scheduler {
     ) -> ControlOutcome {
         var outcome = ControlOutcome.unknown
         advance(recorded: recorded) { board in
-            outcome = board.obey(
-                id, command, isPrivileged: spool.isPrivileged(command.uid))
+            outcome = board.obey(id, command, isPrivileged: spool.isPrivileged(command.uid))
         }
         return outcome
     }
@@ -118,8 +117,7 @@ extension Scheduler {
             let reopening = Reopening(
                 spool: spool, examination: settings.examination.asking(stopped),
                 durably: settings.isDurable)
-            let outcome = try reopening.reopen(
-                id, request, without: { sources.isGone($0) })
+            let outcome = try reopening.reopen(id, request, without: { sources.isGone($0) })
             defer { answered(outcome) }
             guard case .reopened(let prepared) = outcome else { return .undecided }
             // This comes first, because its images may begin at once, which is reported too.
@@ -138,8 +136,7 @@ extension Scheduler {
         answered: @escaping @Sendable (Removal.Outcome) -> Void
     ) {
         attemptLater(id, unusable: { answered(.unusable($0)) }) { [self] () throws(FileError) in
-            let outcome = try Removal.remove(
-                id, request, in: spool, durably: settings.isDurable)
+            let outcome = try Removal.remove(id, request, in: spool, durably: settings.isDurable)
             if case .removed = outcome { log.obeyed(id: id, request.record) }
             answered(outcome)
             return .undecided

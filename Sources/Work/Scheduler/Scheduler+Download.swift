@@ -13,9 +13,7 @@ import Synchronization
 /// one is also read.
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for work without network.
-    func downloadOperation(
-        _ ticket: Admission.Ticket, _ reference: SourceReference
-    ) -> Operation {
+    func downloadOperation(_ ticket: Admission.Ticket, _ reference: SourceReference) -> Operation {
         guard case .remote(let url) = reference else {
             // The block reports why a source is refused.
             return BlockOperation { [self] in examineLocal(ticket) }
@@ -119,9 +117,7 @@ extension Scheduler {
 
     /// The remote identity of cached content, by its entity tag alone: nobody knows whether its date of the last change was
     /// old enough when it was fetched.
-    private func identity(
-        of job: BegunJob<DownloadJob>, _ record: CacheRecord?
-    ) -> String? {
+    private func identity(of job: BegunJob<DownloadJob>, _ record: CacheRecord?) -> String? {
         guard job.folders.notesIdentities, case .remote(let url) = job.source,
             let tag = record?.validators.entityTag
         else { return nil }
@@ -296,11 +292,8 @@ extension Scheduler {
                 let found = FoundFile(bytes: content, identity: settled)
                 return (content.prefix(TransferReport.prefixLength), found as FoundFile?, bytes)
             }
-            var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
-            let count = try retryingInterrupts {
-                pread(file.descriptor.number, &head, head.count, 0)
-            }
-            return (head.prefix(count), nil, bytes)
+            let head = try file.descriptor.file.bytes(TransferReport.prefixLength, at: 0)
+            return (head[...], nil, bytes)
         }
         let kind = InputFormat(prefix: head)
         if let refusal = kind.refusal(of: source.shown) { throw refusal }

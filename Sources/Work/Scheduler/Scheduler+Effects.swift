@@ -127,11 +127,8 @@ extension Scheduler {
         running.enter()
         let begin = Clock.nanoseconds
         var status = status
-        if folders.notesIdentities {
-            status.limitsSHA256 = settings.limitsSHA256(of: status.error)
-        }
-        let handsOver =
-            status.state == .filtered && board.withLock { $0.isHandedOver(key, index) }
+        if folders.notesIdentities { status.limitsSHA256 = settings.limitsSHA256(of: status.error) }
+        let handsOver = status.state == .filtered && board.withLock { $0.isHandedOver(key, index) }
         let item = Committer.Item(
             folders: folders, index: index, status: status, handsOver: handsOver
         ) { [self] recorded in

@@ -18,8 +18,7 @@ extension Scheduler {
         if case .source(let source, _) = job.input {
             content = foundContents.take(source, of: key, by: settings.localSources)
         }
-        let isForPage =
-            makesPage(job.wantsPage) && jobs.contains { $0.isPublished && !$0.isAgain }
+        let isForPage = makesPage(job.wantsPage) && jobs.contains { $0.isPublished && !$0.isAgain }
         let step = FilterStep(
             jobs: jobs, sources: settings.localSources, content: content,
             durably: settings.isDurable, results: results,
@@ -128,7 +127,5 @@ extension BegunJob<FilterJob> {
 
 extension Failure {
     /// Of an image whose batch was cancelled.
-    static var cancelled: Failure {
-        Failure(PictureError(.cancelled, "the batch was cancelled"))
-    }
+    static var cancelled: Failure { Failure(PictureError(.cancelled, "the batch was cancelled")) }
 }

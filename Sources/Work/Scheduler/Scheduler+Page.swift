@@ -12,9 +12,7 @@ extension Scheduler {
     /// Whether a batch gets a page. `darkroom run` makes none.
     ///
     /// - Parameter wish: what its manifest says; nil for nothing.
-    func makesPage(_ wish: Bool?) -> Bool {
-        spool.run == nil && wish ?? settings.makesPages
-    }
+    func makesPage(_ wish: Bool?) -> Bool { spool.run == nil && wish ?? settings.makesPages }
 
     /// Makes the page of an ended batch if it gets one, puts the originals of a hot folder into its answer, and has its
     /// last status written.

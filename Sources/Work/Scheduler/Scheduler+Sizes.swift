@@ -12,9 +12,7 @@ extension Scheduler {
     /// at once costs nothing.
     func examineSizes(of key: BatchKey) {
         guard let (id, isFolder, sources) = board.withLock({ $0.beginExaminingSizes(of: key) })
-        else {
-            return
-        }
+        else { return }
         // A folder on a network may take long to answer. Nothing waits for this queue.
         sizes.async { [self] in
             let sent = try? folders(of: id).sentPictures(isFolder: isFolder)

@@ -37,9 +37,7 @@ extension Scheduler {
     /// begun to answer end at once. Returns when all results have been written.
     ///
     /// - Parameter expired: called if the time was not sufficient, before any work is interrupted.
-    package func stop(
-        within seconds: Double, progress: () -> Void, expired: () -> Void = {}
-    ) {
+    package func stop(within seconds: Double, progress: () -> Void, expired: () -> Void = {}) {
         let deadline = DispatchTime.now() + seconds
         committer.close(
             finishingUntil: time.now + UInt64(clamping: min(seconds, Self.finishing) * 1e9))

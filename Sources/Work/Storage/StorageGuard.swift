@@ -84,8 +84,7 @@ package final class StorageGuard: Sendable {
     /// The reason why the spool accepts no writes; nil if it accepts them.
     package var report: Report? {
         state.withLock { state in
-            guard !state.breaker.mayWork, let trouble = state.breaker.trouble
-            else { return nil }
+            guard !state.breaker.mayWork, let trouble = state.breaker.trouble else { return nil }
             let isFailed = state.breaker.phase == .failed
             return Report(
                 code: trouble.failure.code, message: trouble.failure.message, since: trouble.since,
@@ -122,19 +121,13 @@ package final class StorageGuard: Sendable {
     func singleWriteRefused(_ error: FileError) { onObstacle?(Failure(error)) }
 
     /// The attempt was successful.
-    package func writeSucceeded() {
-        alter { $0.writeSucceeded(now: time.now) }
-    }
+    package func writeSucceeded() { alter { $0.writeSucceeded(now: time.now) } }
 
     /// The attempt has ended before any write.
-    package func probeInconclusive() {
-        alter { $0.probeInconclusive(now: time.now) }
-    }
+    package func probeInconclusive() { alter { $0.probeInconclusive(now: time.now) } }
 
     /// An administrator says that the disk works again.
-    func tryAgain() {
-        alter { $0.tryAgain(now: time.now) }
-    }
+    func tryAgain() { alter { $0.tryAgain(now: time.now) } }
 
     /// Tries nothing any more: waiting work is left to the next start.
     func stop() { state.withLock { $0.isStopped = true } }
@@ -159,8 +152,7 @@ package final class StorageGuard: Sendable {
             let trouble = state.breaker.trouble
             state.breaker.forgetTrouble()
             works.store(state.breaker.mayWork, ordering: .releasing)
-            let hasChanged =
-                before.0 != state.breaker.phase || before.1 != state.breaker.trouble
+            let hasChanged = before.0 != state.breaker.phase || before.1 != state.breaker.trouble
             return (notice, trouble, hasChanged, Self.requestTick(&state))
         }
         if let notice, let trouble { say(notice, trouble, batch) }
@@ -192,9 +184,7 @@ package final class StorageGuard: Sendable {
         if !clients.contains(where: { $0.tryStorage() }) { writeSucceeded() }
     }
 
-    private var clients: [any StorageClient] {
-        state.withLock { $0.clients.compactMap(\.client) }
-    }
+    private var clients: [any StorageClient] { state.withLock { $0.clients.compactMap(\.client) } }
 
     private func tellClients() {
         for client in clients { client.storageChanged() }

@@ -1,12 +1,10 @@
-import DarkroomAnswer
-import DarkroomCore
 import Glibc
 import SystemPackage
 
 extension Directory {
     /// Creates a folder, unless its name exists. Returns whether it did.
     @discardableResult
-    func makeIfMissing(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Bool {
+    package func makeIfMissing(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Bool {
         do {
             try makeDirectory(name, mode: mode)
             return true
@@ -17,15 +15,11 @@ extension Directory {
 
     /// Opens a file for reading; nil if it does not exist.
     package func openIfExists(_ name: FileName) throws(FileError) -> Descriptor? {
-        do {
-            return try open(name)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
-        }
+        return try ifExists { () throws(FileError) -> Descriptor? in try open(name) }
     }
 
     /// Opens the folder `name` in this one, and creates it if it is missing. Someone may remove it between the two steps.
-    func folder(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Directory {
+    package func folder(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Directory {
         for _ in 0..<100 {
             try makeIfMissing(name, mode: mode)
             let folder = try ifExists { () throws(FileError) in try Directory(name, in: self) }
