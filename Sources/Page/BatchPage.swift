@@ -87,7 +87,7 @@ final class BatchPage {
         let frame = summary.frame
         html(.section, .label("Summary")) {
             html.bar(summary.counts)
-            html(.p, text: HTMLWriter.words(summary.counts))
+            if summary.counts.total > 0 { html(.p, text: HTMLWriter.words(summary.counts)) }
             html(.dl, .class("facts")) {
                 fact("Received") { html.time(frame.times.received, zone) }
                 if let finished = frame.times.finished {
@@ -101,7 +101,9 @@ final class BatchPage {
                 if summary.downloadedBytes > 0 {
                     fact("Downloaded", HumanText.bytes(Double(summary.downloadedBytes)))
                 }
-                fact("Results", HumanText.bytes(Double(summary.outputBytes)))
+                if summary.outputBytes > 0 {
+                    fact("Results", HumanText.bytes(Double(summary.outputBytes)))
+                }
             }
         }
     }
