@@ -251,14 +251,17 @@ final class BatchPage {
 
     // MARK: Words
 
-    func picture(_ image: PageImage, alt: String) {
+    /// - Parameters:
+    ///   - alt: what stands in the place of the picture if it cannot be shown.
+    ///   - isRead: whether a screen reader reads it.
+    func picture(_ image: PageImage, alt: String, isRead: Bool = true) {
         // A few pixels would look like nothing.
         let longest = max(image.width, image.height, 1)
         let isTiny = longest < 32 && min(image.width, image.height) > 0
         let factor = isTiny ? 64 / longest : 1
         html(
             .img, isTiny ? .class("tiny") : nil, .src(image.link), .width(image.width * factor),
-            .height(image.height * factor), .lazy, .alt(alt))
+            .height(image.height * factor), .lazy, isRead ? nil : .hiddenFromReaders, .alt(alt))
     }
 
     func badge(_ state: ImageState) {

@@ -59,7 +59,10 @@ import Testing
         for picture in pictures {
             #expect(
                 picture.contains(#/ width="[0-9]+" height="[0-9]+" loading="lazy"/#), "\(picture)")
+            #expect(picture.contains(#/ alt="[^"]+"/#), "\(picture)")
         }
+        // Those beside their names are not read aloud.
+        #expect(pictures.count { $0.contains(" aria-hidden=\"true\"") } == 3)
     }
 
     @Test func replacesAPageAndNothingElse() async throws {
