@@ -53,7 +53,8 @@ extension BatchPage {
             html(.a, .href(entry.view)) {
                 html(.span, .class("frame")) {
                     if let small = entry.after?.small {
-                        picture(small, alt: "")
+                        // A screen reader reads only the name that follows.
+                        picture(small, alt: "not shown: the file may be gone", isRead: false)
                     } else if let note = entry.afterNote {
                         html.text(note)
                     } else {

@@ -87,7 +87,7 @@ final class BatchPage {
         let frame = summary.frame
         html(.section, .label("Summary")) {
             html.bar(summary.counts)
-            html(.p, text: HTMLWriter.words(summary.counts))
+            if summary.counts.total > 0 { html(.p, text: HTMLWriter.words(summary.counts)) }
             html(.dl, .class("facts")) {
                 fact("Received") { html.time(frame.times.received, zone) }
                 if let finished = frame.times.finished {
@@ -101,7 +101,9 @@ final class BatchPage {
                 if summary.downloadedBytes > 0 {
                     fact("Downloaded", HumanText.bytes(Double(summary.downloadedBytes)))
                 }
-                fact("Results", HumanText.bytes(Double(summary.outputBytes)))
+                if summary.outputBytes > 0 {
+                    fact("Results", HumanText.bytes(Double(summary.outputBytes)))
+                }
             }
         }
     }
@@ -245,14 +247,17 @@ final class BatchPage {
 
     // MARK: Words
 
-    func picture(_ image: PageImage, alt: String) {
+    /// - Parameters:
+    ///   - alt: what stands in the place of the picture if it cannot be shown.
+    ///   - isRead: whether a screen reader reads it.
+    func picture(_ image: PageImage, alt: String, isRead: Bool = true) {
         // A few pixels would look like nothing.
         let longest = max(image.width, image.height, 1)
         let isTiny = longest < 32 && min(image.width, image.height) > 0
         let factor = isTiny ? 64 / longest : 1
         html(
             .img, isTiny ? .class("tiny") : nil, .src(image.link), .width(image.width * factor),
-            .height(image.height * factor), .lazy, .alt(alt))
+            .height(image.height * factor), .lazy, isRead ? nil : .hiddenFromReaders, .alt(alt))
     }
 
     func badge(_ state: ImageState) {

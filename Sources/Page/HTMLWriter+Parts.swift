@@ -64,7 +64,7 @@ extension HTMLWriter {
         case .processing: badge("in work", .class("state rest"))
         case .held, .cancelled: badge(state.rawValue, .class("state rest"))
         case .completed: badge("completed", .class("state good"))
-        case .completedWithErrors: badge("completed with errors", .class("state bad"))
+        case .completedWithErrors: badge("completed with errors", .class("state warning"))
         case .rejected: badge("rejected", .class("state bad"))
         }
     }

@@ -133,9 +133,13 @@ package struct OutboxPages: Sendable {
             }
             html.bar(frame.counts)
             html(.p, .class("soft")) {
-                html.text(HTMLWriter.words(frame.counts))
-                if let bytes = row.bytes { html.text(", \(HumanText.bytes(Double(bytes)))") }
-                html.text("; ")
+                if frame.counts.total > 0 {
+                    html.text(HTMLWriter.words(frame.counts))
+                    if let bytes = row.bytes, bytes > 0 {
+                        html.text(", \(HumanText.bytes(Double(bytes)))")
+                    }
+                    html.text("; ")
+                }
                 html.time(frame.times.received, settings.zone)
                 if let user = frame.manifest.uid { html.text(", \(HumanText.user(user))") }
             }

@@ -259,7 +259,7 @@ struct CheckCommand: ParsableCommand {
                 line +=
                     "; only the daemon can count the pages of \(Words.count(uncounted, "source"))"
             }
-            try Console.line("\(answer.shown): \(line)")
+            try Console.sentence("\(answer.shown): \(line)", keeping: [answer.shown])
             for warning in warnings { Console.problem("\(answer.shown): warning: \(warning)") }
             if let note = answer.note { Console.problem("\(answer.shown): note: \(note)") }
             return .success

@@ -37,6 +37,13 @@ enum Console {
         try write(text + "\n", to: STDOUT_FILENO)
     }
 
+    /// A result in a sentence: on a terminal, its lines end between words.
+    ///
+    /// - Parameter parts: what stays whole although it contains spaces.
+    static func sentence(_ text: String, keeping parts: [String] = []) throws(ClientError) {
+        try lines(text.wrapped(to: Terminal(STDOUT_FILENO).width, indent: 2, keeping: parts))
+    }
+
     static func text(_ text: String) throws(ClientError) { try write(text, to: STDOUT_FILENO) }
 
     static func json(_ object: JSONObject) throws(ClientError) { try line(JSONText.line(object)) }

@@ -37,9 +37,9 @@ struct ListCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "List unfinished batches, and those that ended after this time: a date (2026-11-21, with or "
-                + "without a time), today, yesterday, or how long ago (90min, 12h, 7d).",
-            valueName: "time"))
+            "List unfinished batches, and those that ended after this time: \(SinceTime.forms).",
+            valueName: "time"),
+        transform: SinceTime.init(argument:))
     var since: SinceTime?
 
     @Flag(help: "Print JSON Lines: one object for each batch, then a summary.")
@@ -97,11 +97,17 @@ struct StateList {
 }
 
 /// The value of `--since`, such as `7d` or `2026-11-21`.
-struct SinceTime: ExpressibleByArgument {
+struct SinceTime {
+    /// What is accepted, in words.
+    static let forms =
+        "a date (2026-11-21, with or without a time), today, yesterday, or how long ago (90min, 12h, 7d)"
+
     let date: Date
 
-    init?(argument: String) {
-        guard let date = TimeArgument.date(argument) else { return nil }
+    init(argument: String) throws {
+        guard let date = TimeArgument.date(argument) else {
+            throw ValidationError("write \(Self.forms)")
+        }
         self.date = date
     }
 }

@@ -100,7 +100,9 @@ struct MergeCommand: ParsableCommand {
             let shards = Words.count(report.shards, "shard")
             let removed =
                 report.removed > 0 ? ", \(Words.count(report.removed, "output")) removed" : ""
-            try Console.line("\(BatchProgress(of: status).result), \(shards)\(removed)")
+            try Console.sentence(
+                "\(BatchProgress(of: status).result), \(shards)\(removed)",
+                keeping: [status.id.visible])
             if report.lostCount > 0 {
                 Console.complain(
                     "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(ShortList.text(report.lost, of: report.lostCount))"

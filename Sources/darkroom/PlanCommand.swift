@@ -109,12 +109,12 @@ struct PlanCommand: ParsableCommand {
             line +=
                 "; about \(HumanText.bytes(Double(bytes))), \(HumanText.estimate(seconds))"
         }
-        try Console.line(line)
+        try Console.sentence(line, keeping: [forecast.id.visible])
         if changes.keepsAll {
-            try Console.line("--prune leaves their results, because all sources are gone")
+            try Console.sentence("--prune leaves their results, because all sources are gone")
         }
         if let unfinished = forecast.unfinished {
-            try Console.line(
+            try Console.sentence(
                 "a run has not ended: it has done \(unfinished.ended) of \(Words.count(unfinished.total, "image")), and the next one \(forecast.isSameManifest ? "goes on" : "compares what that has made")"
             )
         }

@@ -88,7 +88,8 @@ struct RunSession {
                     with: report(status.id, status.state, status.counts)))
         } else if !command.quiet {
             let shard = work.shard.map { "\($0): " } ?? ""
-            try Console.line(shard + result(of: status, isUnchanged: isUnchanged))
+            try Console.sentence(
+                shard + result(of: status, isUnchanged: isUnchanged), keeping: [status.id.visible])
             if let page { try Console.line(page) }
         }
         return exit

@@ -56,9 +56,9 @@ struct VerifyCommand: ParsableCommand {
                         "type": "finding", "kind": finding.kind.rawValue, "image": finding.image,
                         "file": finding.file, "message": finding.message,
                     ])
-                    : Console.line(
-                        "\(finding.file.visible): \(finding.kind.rawValue): \(finding.message.visible)"
-                    )
+                    : Console.sentence(
+                        "\(finding.file.visible): \(finding.kind.rawValue): \(finding.message.visible)",
+                        keeping: [finding.file.visible])
             }
             let reading = ReadingProgress("Reading outputs", mode: progress.mode)
             defer { reading.clear() }
@@ -110,12 +110,14 @@ struct VerifyCommand: ParsableCommand {
             )
             if let remedy = Self.remedy(summary) { Console.complain(remedy) }
         } else if summary.outputs == 0 {
-            try Console.line("\(summary.id.visible): nothing to verify: \(Self.emptiness(summary))")
+            try Console.sentence(
+                "\(summary.id.visible): nothing to verify: \(Self.emptiness(summary))",
+                keeping: [summary.id.visible])
         } else {
             let outputs = Words.count(summary.outputs, "output")
-            try Console.line(
-                "\(summary.id.visible): \(outputs), \(HumanText.bytes(Double(summary.bytes))), all as they were written"
-            )
+            try Console.sentence(
+                "\(summary.id.visible): \(outputs), \(HumanText.bytes(Double(summary.bytes))), all as they were written",
+                keeping: [summary.id.visible])
         }
         if !json, signal == nil, let words = Self.deliveries(summary) { Console.complain(words) }
         throw exit

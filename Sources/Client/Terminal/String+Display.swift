@@ -20,7 +20,7 @@ extension String {
     }
 
     /// The text in lines of at most so many columns; in one line if there is no width. Lines end at spaces only: a word
-    /// that is longer than a line stays whole, so that a path can be copied.
+    /// that is longer than a line stays whole, so that a path can be copied. A number stays with its unit.
     ///
     /// - Parameters:
     ///   - indent: the number of spaces before each further line.
@@ -56,7 +56,8 @@ extension String {
         var isSpace = true
         var (spaces, word) = ("", "")
         for index in indices {
-            let isBreak = self[index] == " " && !kept.contains { $0.contains(index) }
+            let isBreak =
+                self[index] == " " && !kept.contains { $0.contains(index) } && !isInQuantity(index)
             if isBreak, !isSpace {
                 pieces.append((spaces, word))
                 (spaces, word) = ("", "")
@@ -66,4 +67,15 @@ extension String {
         }
         return pieces + [(spaces, word)]
     }
+
+    /// Whether the space at this place stands between a number and its unit.
+    private func isInQuantity(_ space: Index) -> Bool {
+        guard self[..<space].last?.isNumber == true else { return false }
+        let unit = self[space...].dropFirst().prefix(while: \.isLetter)
+        return Self.units.contains(String(unit))
+    }
+
+    private static let units: Set = [
+        "ms", "s", "min", "h", "days", "byte", "bytes", "KiB", "MiB", "GiB", "TiB", "PiB",
+    ]
 }

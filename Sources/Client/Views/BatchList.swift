@@ -114,10 +114,12 @@ package struct BatchList: Sendable {
 
         fileprivate var cells: [TextTable.Cell] {
             let (state, counts) = (batch.state, batch.counts)
+            // A rejected manifest has no images.
+            let hasImages = state != .rejected
             return [
                 .init(batch.id, .bold), .init(state.rawValue, state.style, short: state.shortWord),
-                .init(state == .rejected ? "-" : "\(counts.filtered)/\(counts.total)"),
-                .init("\(counts.failed)", counts.failed > 0 ? .red : nil),
+                .init(hasImages ? "\(counts.filtered)/\(counts.total)" : "-"),
+                .init(hasImages ? "\(counts.failed)" : "-", counts.failed > 0 ? .red : nil),
                 .init(batch.priority.rawValue), .init(batch.uid.map { HumanText.user($0) } ?? "-"),
                 .init(HumanText.age(age)), .init(reason ?? counts.warningText ?? "-"),
             ]

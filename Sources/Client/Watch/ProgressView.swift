@@ -147,8 +147,12 @@ package final class ProgressView {
 
     static func sentence(_ batch: BatchProgress, _ daemon: DaemonState) -> String {
         let counts = batch.counts
+        let state = batch.state.words
+        let reason = batch.reason(daemon) ?? ""
+        // A reason such as "held by root" says the state too.
+        let saysState = reason.hasPrefix(state)
         var parts = [
-            "\(batch.id.visible): \(batch.state.words)",
+            "\(batch.id.visible): \(saysState ? reason : state)",
             "\(counts.finished) of \(Words.count(counts.total, "image"))",
         ]
         if counts.failed > 0 { parts.append("\(counts.failed) failed") }
@@ -159,8 +163,8 @@ package final class ProgressView {
                 parts.append("about \(HumanText.estimate(left)) left")
             }
         }
-        let reason = batch.reason(daemon).map { "; \($0)" } ?? ""
-        return parts.joined(separator: ", ") + reason
+        return parts.joined(separator: ", ")
+            + (saysState || reason.isEmpty ? "" : "; \(reason)")
     }
 
     // MARK: Events

@@ -198,6 +198,19 @@ struct ProgressViewTests {
         #expect(output.take() == "holiday: pending, 0 of 40 images; is being prepared\n")
     }
 
+    /// Whoever holds a batch is named with its state, which is said once.
+    @Test func saysOnceThatABatchIsHeld() {
+        let (view, output) = Self.view(.plain, on: .pipe)
+        var batch = ClientSpool.progress("holiday", .held, of: 2)
+        view.show([batch], Self.running, at: 0)
+        #expect(output.take() == "holiday: held, 0 of 2 images\n")
+        batch.commands = [ControlRecord(.hold, time: ClientSpool.time(100), uid: 0)]
+        view.show([batch], Self.running, at: 1)
+        #expect(output.take() == "holiday: held by root, 0 of 2 images\n")
+        view.show([batch], DaemonState(name: .stopped), at: 2)
+        #expect(output.take() == "holiday: held, 0 of 2 images; no daemon is running\n")
+    }
+
     @Test func saysChangesAndThatItGoesOn() {
         let output = Recorder()
         let dumb = Terminal(isTerminal: true, canRedraw: false, width: 80)

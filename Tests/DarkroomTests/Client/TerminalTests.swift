@@ -158,6 +158,10 @@ struct TerminalTests {
         (10, 0, "to my file now", ["to my file", "now"]),
         (9, 0, "to my file now", ["to", "my file", "now"]),
         (8, 0, "", nil),
+        // A number stays with its unit.
+        (10, 0, "has 66 KiB, all", ["has", "66 KiB,", "all"]),
+        (12, 0, "it takes 12 s more", ["it takes", "12 s more"]),
+        (10, 0, "has 66 images", ["has 66", "images"]),
     ]
 
     @Test(arguments: wrappings.indices) func wrapsAtWords(place: Int) {

@@ -91,7 +91,7 @@ struct ViewsTests {
             try Self.list(spool, .init(all: true)) == """
                 ID       STATE                 DONE  FAILED  PRIORITY  USER    AGE  REASON
                 failed   completedWithErrors    1/3       2  normal    root    25h  -
-                wrong    rejected                 -       0  normal    root     1h  line 3, column 5, images[0].nmae: \
+                wrong    rejected                 -       -  normal    root     1h  line 3, column 5, images[0].nmae: \
                 the key is unknown
                 holiday  processing           12/40       1  normal    root  10min  no daemon is running
                 held     held                   0/3       0  normal    root   8min  no daemon is running
@@ -101,7 +101,7 @@ struct ViewsTests {
             try Self.list(spool, .init(all: true), on: .screen(40)) == """
                 ID       STATE        DONE  FAILED
                 failed   withErrors    1/3       2
-                wrong    rejected        -       0
+                wrong    rejected        -       -
                 holiday  processing  12/40       1
                 held     held          0/3       0
                 fine     completed     1/1       0

@@ -59,7 +59,10 @@ import Testing
         for picture in pictures {
             #expect(
                 picture.contains(#/ width="[0-9]+" height="[0-9]+" loading="lazy"/#), "\(picture)")
+            #expect(picture.contains(#/ alt="[^"]+"/#), "\(picture)")
         }
+        // Those beside their names are not read aloud.
+        #expect(pictures.count { $0.contains(" aria-hidden=\"true\"") } == 3)
     }
 
     @Test func replacesAPageAndNothingElse() async throws {
@@ -236,6 +239,10 @@ import Testing
         #expect(overview.matches(of: /href="/).count == 2)
         let rejected = try page("all/batch-1/index.html") + page("all/batch-2/index.html")
         #expect(rejected.contains("The manifest was rejected") && rejected.contains("unknown-key"))
+        // It has no images, and no numbers of them.
+        for html in [overview, rejected] {
+            #expect(!html.contains(">0 images") && !html.contains(">0 bytes"))
+        }
         #expect(try await process.stop() == .exited(0))
     }
 }

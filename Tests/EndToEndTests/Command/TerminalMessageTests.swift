@@ -37,4 +37,24 @@ import Testing
             lines.count > piped.errors.split(separator: "\n").count
                 || piped.errors.split(separator: "\n").allSatisfy { $0.count <= width }, "\(text)")
     }
+
+    /// Results are sentences too.
+    @Test(arguments: [["run", "good.yaml", "-o", "out"], ["verify", "out/"]])
+    func endsLinesOfResultsBetweenWords(words: [String]) async throws {
+        let fixture = try RunFixture()
+        try fixture.write("images: [small.png]\n", to: "good.yaml")
+        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out", "--quiet").exit == 0)
+        let words = words + ["--progress", "none"]
+        let piped = try await ClientProcess.end(words, folder: fixture.scratch.path)
+        #expect(piped.exit == 0 && piped.errors == "", "\(piped)")
+        #expect(piped.output.split(separator: "\n").count == 1, "\(piped)")
+        let terminal = try PseudoTerminal(width: 30, height: 24)
+        let client = try ClientProcess(words, folder: fixture.scratch.path, terminal: terminal)
+        #expect(try await client.result().exit == 0)
+        let lines = terminal.text.replacing("\r\n", with: "\n").split(separator: "\n")
+        #expect(lines.count > 1 && lines.allSatisfy { $0.count <= 30 }, "\(lines)")
+        #expect(
+            lines.flatMap { $0.split(separator: " ") }
+                == piped.output.split(whereSeparator: \.isWhitespace), "\(lines)")
+    }
 }

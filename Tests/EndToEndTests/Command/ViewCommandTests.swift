@@ -175,6 +175,14 @@ import Testing
         #expect(result.errors.contains("there is no state \(words)"), "\(result.errors)")
     }
 
+    @Test func saysWhichTimesThereAre() async throws {
+        let result = try await ClientProcess.end(["list", "--since", "yesterdax"])
+        #expect(result.exit == 64 && result.output == "")
+        #expect(
+            result.errors.contains("write a date (2026-11-21, with or without a time), today, "),
+            "\(result.errors)")
+    }
+
     @Test func namesTheSpoolThatIsNotThere() async throws {
         for command in [["list"], ["show", "a"], ["status"], ["watch"], ["pause"], ["logs", "a"]] {
             let result = try await ClientProcess.end(command + ["--spool", "/none"])
