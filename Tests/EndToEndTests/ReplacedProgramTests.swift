@@ -98,7 +98,7 @@ import Testing
             third.warnings == [
                 "rgb: the colour profile cannot be used: its values are taken as sRGB",
                 "inks: the colour profile cannot be used: the inks are taken as those of offset printing",
-                "over: mark: the colour profile cannot be used: its values are taken as sRGB",
+                "over: mark.png: the colour profile cannot be used: its values are taken as sRGB",
             ])
         let fourth = try await finish("four")
         #expect(fourth.made == [] && fourth.warnings == third.warnings)
