@@ -3,10 +3,10 @@ import Glibc
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
+@testable import DarkroomSpool
 
 /// The copy of a picture whose owner still has it open.
-final class HotFolderCopyTests: FolderSuite {
+final class SparseCopyTests: FolderSuite {
     /// The content, the length that the copy has to have, and the bytes of the copy.
     static let contents: [(content: [UInt8], length: Int)] = [
         ([1, 2, 3], 3),
@@ -24,8 +24,8 @@ final class HotFolderCopyTests: FolderSuite {
     private func copy(length: Int, stop: CancellationFlag = CancellationFlag()) throws -> String {
         let file = try folder.open("picture")
         let copy = try folder.create("copy")
-        return try HotFolderStation.copy(
-            file, length: length, "picture", to: copy, "copy", stop: stop)
+        return try file.copySparsely(
+            upTo: length, path: "picture", to: copy, "copy", stop: stop)
     }
 
     @Test(arguments: contents.indices)
