@@ -123,9 +123,8 @@ struct DocumentTests {
 
     private static let changes = [
         "a filter", "a parameter of a filter", "a picture format to read",
-        "a picture format to write", "a colour space of results", "a kind of source",
-        "a manifest format", "a manifest key",
-        "a setting",
+        "a picture format to write", "an option of results", "a colour space of results",
+        "a kind of source", "a manifest format", "a manifest key", "a setting",
         "a control command", "which batch, owner or host is next", "when a download is retried",
         "how long a disk that refuses is left alone", "an error code", "a journal record",
         "a metric", "an option of `darkroomd`", "a command or an option of `darkroom`",
