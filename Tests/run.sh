@@ -530,7 +530,7 @@ fuzz_heads() {
 
 fuzz_objects() {
     local source
-    for source in Sources/CShims/*.c Sources/CPixels/*.c Sources/CDeflate/*.c Sources/CJpeg/*.c Sources/CCodecWire/quality.c; do
+    for source in Sources/CShims/*.c Sources/CPixels/*.c Sources/CDeflate/*.c Sources/CJpeg/*.c Sources/CCodecWire/{loaded,quality}.c; do
         clang_of_swift "${flags[@]}" -fsanitize=fuzzer-no-link,address,undefined -c "$source" \
             -o "$work/objects/$(basename "$source" .c).o" || return
     done
