@@ -63,10 +63,6 @@ package enum CodecLibraries {
         rule == .all ? identity(ConfinedReader.program.name).map { "\(own)-\($0)" } : own
     }
 
-    /// How often one of them was replaced since this process began. An identity that was asked before is not that of what
-    /// was made afterwards.
-    package static var replacements: Int { CodecProgram.replacements }
-
     private static let own = String(darkroom_picture_identity(), radix: 16)
 
     private static func program(_ name: String) -> CodecProgram? {

@@ -140,7 +140,7 @@ final class HotFolders: @unchecked Sendable {
 
     private func report() -> PacedWrite {
         let folders = stations.withLock(\.present).compactMap(\.lastReport)
-        // A daemon without hot folders has no report, unless an earlier one had. Nobody reads a needless one.
+        // A daemon without hot folders has no report, unless an earlier one had. If nobody can tell, it has one.
         if folders.isEmpty, last == nil, (try? spool.root.exists(FoldersReport.fileName)) == false {
             return .done
         }

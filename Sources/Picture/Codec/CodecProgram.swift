@@ -65,8 +65,9 @@ package final class CodecProgram: Sendable {
     private let state = Mutex(State())
 
     /// How often a program or a library of it was another one than before, since this process began. What was made with
-    /// one count is not used with another one.
-    static var replacements: Int { replaced.load(ordering: .acquiring) }
+    /// one count is not used with another one, and an identity that was asked with one is not that of what is made with
+    /// another one.
+    package static var replacements: Int { replaced.load(ordering: .acquiring) }
     private static let replaced = Atomic(0)
 
     package init(_ name: String) { self.name = name }

@@ -100,7 +100,7 @@ struct FilterStep {
                     })
             }
             let digest = digest(of: input, for: files)
-            var replacements = CodecLibraries.replacements
+            var replacements = CodecProgram.replacements
             var keys = files.map { key(of: $0, digest) }
             let source = source(digest, input.identity)
             var pictures: [Developed?] = zip(files, keys).map { files, key -> Developed? in
@@ -109,16 +109,16 @@ struct FilterStep {
             }
             let missing = pictures.indices.filter { pictures[$0] == nil }
             if !missing.isEmpty {
-                if replacements != CodecLibraries.replacements {
+                if replacements != CodecProgram.replacements {
                     // The store was asked, which has shown that a library is another one.
-                    replacements = CodecLibraries.replacements
+                    replacements = CodecProgram.replacements
                     keys = files.map { key(of: $0, digest) }
                 }
                 do {
                     switch try make(missing.map { files[$0] }, input, digest, admit, checkpoint) {
                     case .needs(let bytes): return .needs(bytes: bytes)
                     case .made(let (made, isSame)):
-                        let isOfKey = isSame && replacements == CodecLibraries.replacements
+                        let isOfKey = isSame && replacements == CodecProgram.replacements
                         for (index, picture) in zip(missing, made) {
                             pictures[index] = (picture, isOfKey ? keys[index] : nil)
                         }
