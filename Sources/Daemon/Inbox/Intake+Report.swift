@@ -123,12 +123,13 @@ extension Intake {
         case .settling: return (.settling, "it may not be complete: it changed too recently")
         case .ready, nil: break
         }
+        let owner = arrivals.owner(of: name) ?? large.owner(of: name)
         if let obstacle, let reason = InboxReason(rawValue: obstacle.code) {
-            return (reason, obstacle.message)
+            // An owner without a waiting batch has room even then.
+            let isNext = reason == .overLimit && owner.map(scheduler.hasRoom) ?? false
+            if !isNext { return (reason, obstacle.message) }
         }
-        if let owner = arrivals.owner(of: name) ?? large.owner(of: name),
-            scheduler.crowd(of: owner) == .held
-        {
+        if let owner, scheduler.crowd(of: owner) == .held {
             let limit = settings.maximumWaiting
             let batches = Words.count(limit, "batch", "batches")
             return (

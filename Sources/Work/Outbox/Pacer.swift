@@ -44,7 +44,7 @@ package final class Pacer<Key: Hashable & Sendable>: Sendable {
     /// Writes the file of a key, on the queue. Its time is that of its beginning, in nanoseconds.
     package typealias Write = @Sendable (_ key: Key, _ now: UInt64) -> PacedWrite
 
-    /// Writes take at most one of so many parts of the time.
+    /// Writes take at most one of so many parts of the time, unless that would have them rest for longer than `longestRest`.
     package enum Share: Sendable {
         /// Those of each key: a large file is written seldom, and small ones as before.
         case each(UInt64)
@@ -53,6 +53,14 @@ package final class Pacer<Key: Hashable & Sendable>: Sendable {
 
         /// So few writes cost nothing worth mentioning. They take long only if the machine is busy.
         static var few: Int { 4 }
+
+        /// How long nothing is written after a write that took `duration`, in nanoseconds.
+        static func rest(_ duration: UInt64, _ share: UInt64) -> UInt64 {
+            min(duration * share, longestRest)
+        }
+
+        /// A disk that did not answer for a minute must not have a file be old for twenty more.
+        static var longestRest: UInt64 { 30_000_000_000 }
     }
 
     /// In nanoseconds.
@@ -120,7 +128,7 @@ package final class Pacer<Key: Hashable & Sendable>: Sendable {
                     min(entry.notBefore, begin), begin.saturatingSubtract(limits.catchUp))
                 entry.notBefore = time.saturatingAdd(interval)
                 if case .each(let share) = limits.share {
-                    entry.notBefore = max(entry.notBefore, end + (end - begin) * share)
+                    entry.notBefore = max(entry.notBefore, end + Share.rest(end - begin, share))
                 }
                 if outcome == .refused {
                     let retry = UInt64(StorageGuard.singleFileRetry * 1e9)
@@ -229,7 +237,7 @@ package final class Pacer<Key: Hashable & Sendable>: Sendable {
         var end: UInt64 = 0
         if case .all(let share) = limits.share, due.count > Share.few {
             let now = time.now
-            end = now + (now - begin) * share
+            end = now + Share.rest(now - begin, share)
         }
         let next = state.withLock { [end] state -> PlannedTick.Tick? in
             state.notBefore = max(state.notBefore, end)

@@ -83,6 +83,8 @@ struct PacerTests {
         Rest(limits: .init(share: .each(20)), taking: 0.04, next: 1),
         Rest(limits: .init(share: .each(20)), taking: 0.1, next: 2.1),
         Rest(limits: .init(share: .each(20)), taking: 1, changes: false, next: nil),
+        // After a disk has not answered, too, it is soon up to date.
+        Rest(limits: .init(share: .each(20)), taking: 60, next: 90),
         // A refused write is repeated without a change, and no earlier with one.
         Rest(outcome: .refused, changes: false, next: 5), Rest(outcome: .refused, next: 5),
         Rest(taking: 0.1, outcome: .refused, next: 5.1),
