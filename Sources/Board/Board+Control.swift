@@ -116,7 +116,7 @@ extension Board {
             owner: batch.owner, priority: batch.manifest.priority,
             received: batch.status.times.received, counts: batch.shownCounts,
             outputBytes: batch.outputBytes, control: .held, commands: batch.status.commands ?? [])
-        pool.request(.dropScratch(key, id: batch.id))
+        pool.request(.dropDownloads(key, id: batch.id))
     }
 
     /// The commands that a waiting batch was given; nil if no waiting batch has this ID.

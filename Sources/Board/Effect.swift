@@ -34,7 +34,7 @@ package enum Effect: Sendable {
     /// Write the status of a held batch, and report when that is done.
     case park(BatchKey, id: String)
     /// Remove the fetched bytes of a parked batch.
-    case dropScratch(BatchKey, id: String)
+    case dropDownloads(BatchKey, id: String)
     /// Prepare a batch from its folder, because there was no room to keep it in memory.
     case prepare(BatchKey, id: String)
     /// Write the status of a batch, which has changed, when it is time.

@@ -186,9 +186,11 @@ package final class ControlOrder {
     private func reason(_ id: String, _ batch: BatchView.Batch) -> Outcome? {
         switch command.form.effect {
         case .reopens:
-            let isExactGone = batch.exactManifest.map { ExactManifests.isGone($0, of: spool.root) }
-            return .noEffect(
-                id: id, Self.reasonAgainstRetry(batch, isExactGone: isExactGone ?? false))
+            let isExactGone: Bool? =
+                if let exact = batch.exactManifest {
+                    ExactManifests.isGone(exact, of: spool.root)
+                } else { false }
+            return .noEffect(id: id, Self.reasonAgainstRetry(batch, isExactGone: isExactGone))
         // `removal` tells what becomes of it.
         case .removes: return nil
         case .sets(.cancelled):

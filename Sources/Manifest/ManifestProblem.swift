@@ -10,6 +10,16 @@ package struct ManifestProblem: Error, Codable, Sendable, Equatable {
     package var column: Int?
     /// For an unknown word, the most similar known word or one with the same meaning.
     package var suggestion: String?
+
+    /// The problem in one line. The place comes first.
+    package var summary: String {
+        var parts: [String] = []
+        if let line, let column { parts.append("line \(line), column \(column)") }
+        if !path.isEmpty { parts.append(path) }
+        let hint = suggestion.map { "; did you mean \($0)?" } ?? ""
+        let place = parts.isEmpty ? "" : parts.joined(separator: ", ") + ": "
+        return place + message + hint
+    }
 }
 
 /// All problems of a manifest: at least one, in the manifest's order.

@@ -27,7 +27,7 @@ struct CheckCommand: ParsableCommand {
               darkroom check --sources holiday.yaml
               darkroom check --sources *.jpg --filter crop:width=4000,height=3000,x=0,y=0
 
-            Exit codes: 0 all are right, 64 the command line is wrong, 65 a manifest has errors or an image would fail, \
+            Exit status: 0 all are right, 64 the command line is wrong, 65 a manifest has errors or an image would fail, \
             66 a file does not exist, 75 all failures may pass (a server does not answer), 77 no permission.
             """)
 

@@ -48,7 +48,7 @@ enum Console {
 
     static func json(_ object: JSONObject) throws(ClientError) { try line(JSONText.line(object)) }
 
-    /// Ends a command that has told everything: with `--json`, the last object, and always the exit code.
+    /// Ends a command that has told everything: with `--json`, the last object, and always the exit status.
     static func conclude(_ exit: ClientExit, json summary: JSONObject?) throws {
         if let summary {
             try json(JSONObject(["type": "summary", "exit": exit.rawValue], with: summary))

@@ -41,7 +41,7 @@ extension ControlSubcommand {
                   darkroom \(verb) holiday
                   darkroom \(verb)\(canWait ? " --wait" : "") holiday beach
 
-                Exit codes: 0 done, or so already, 1 it can have no effect, 64 the command line is wrong, 66 no such batch, 69 \
+                Exit status: 0 done, or so already, 1 it can have no effect, 64 the command line is wrong, 66 no such batch, 69 \
                 no daemon is running, 75 no name is free in the inbox, 77 no permission.\(canWait ? " With --wait also 3 completed with errors\(ends)." : "")
                 """)
     }

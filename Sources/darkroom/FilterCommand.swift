@@ -23,7 +23,7 @@ struct FilterCommand: ParsableCommand {
               darkroom filter photo.jpg -o photo.png
               darkroom filter --source-page 2 scan.tiff -o second.png
 
-            Exit codes: 0 filtered, 3 the picture cannot be filtered, 64 the command line is wrong, 65 the options would be rejected, 66 a file \
+            Exit status: 0 filtered, 3 the picture cannot be filtered, 64 the command line is wrong, 65 the options would be rejected, 66 a file \
             does not exist, 71 /proc is not mounted, 73 the file of the result cannot be created, 74 the disk is full or broken, 77 a file may not be read, \
             78 the configuration is wrong.
             """)

@@ -14,7 +14,7 @@ struct FormatsCommand: ParsableCommand {
               darkroom formats
               darkroom formats --json
 
-            Exit codes: 0 success, 64 the command line is wrong.
+            Exit status: 0 success, 64 the command line is wrong.
             """)
 
     @OptionGroup var color: ColorOptions

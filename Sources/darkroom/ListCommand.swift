@@ -17,7 +17,7 @@ struct ListCommand: ParsableCommand {
               darkroom list --state completedWithErrors,rejected
               darkroom list --json | jq -r 'select(.type == "batch").id'
 
-            Exit codes: 0 success, 64 the command line is wrong, 66 there is no spool, 74 a batch cannot be read, 77 no \
+            Exit status: 0 success, 64 the command line is wrong, 66 there is no spool, 74 a batch cannot be read, 77 no \
             permission.
             """)
 

@@ -17,7 +17,7 @@ struct LogsCommand: ParsableCommand {
               darkroom logs holiday -f
               darkroom logs holiday -- --output cat --priority warning
 
-            Exit codes: those of journalctl, and 64 the command line is wrong, 66 no such batch, 69 there is no journal, \
+            Exit status: those of journalctl, and 64 the command line is wrong, 66 no such batch, 69 there is no journal, \
             74 a batch cannot be read, 77 no permission.
             """)
 

@@ -19,7 +19,7 @@ struct MakeCommand: ParsableCommand {
 
             thumbnail=1600 scales a picture to at most 1600 by 1600 pixels.
 
-            Exit codes: 0 success, 64 the command line is wrong, 65 a picture cannot be named or the manifest would be \
+            Exit status: 0 success, 64 the command line is wrong, 65 a picture cannot be named or the manifest would be \
             rejected, 66 a picture does not exist, 77 no permission.
             """)
 

@@ -27,7 +27,7 @@ struct MergeCommand: ParsableCommand {
               darkroom merge out/ --page-dir out-page/
               darkroom merge out/ --json | jq -r '.missing[].shard'
 
-            Exit codes: 0 completed, 3 completed with errors, 8 shards are missing or not finished, 64 the command line \
+            Exit status: 0 completed, 3 completed with errors, 8 shards are missing or not finished, 64 the command line \
             is wrong, 65 an output was changed or a status is not one of this run, 66 there is no such folder or no run in \
             it, 71 /proc is not mounted, 73 the folder cannot be written, 74 the disk is full or broken, 75 another merge works in the folder, or \
             a shard with --prune, 77 the run belongs to another user.

@@ -7,7 +7,7 @@ import DarkroomPicture
 struct OutputArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write the results in this format: \(Words.list(OutputFormat.allCases.map(\.rawValue), "or")); or source, for that of each picture by the ending of its name. If not given: png, also for JPEG pictures; thumbnails of photographs are smaller in jpeg.",
+            "Write the results in this format: \(Words.list(OutputFormat.allCases.map(\.rawValue), "or")); or source, for that of each picture by its extension. If not given: png, also for JPEG pictures; thumbnails of photographs are smaller in jpeg.",
             valueName: "format"),
         completion: .list(FormatChoice.words))
     var format: String?

@@ -24,7 +24,7 @@ struct PageCommand: ParsableCommand {
               darkroom page --all -o pages
               xdg-open "$(darkroom page holiday)"
 
-            Exit codes: 0 the page is there, 64 the command line is wrong, 66 there is no such batch or folder, 73 the \
+            Exit status: 0 the page is there, 64 the command line is wrong, 66 there is no such batch or folder, 73 the \
             folder of pages cannot be created, 74 the disk is full or broken, 75 the batch has changed meanwhile, 77 \
             no permission.
             """)

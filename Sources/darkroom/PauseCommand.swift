@@ -14,12 +14,12 @@ extension DaemonSubcommand {
         CommandConfiguration(
             commandName: control.rawValue, abstract: abstract,
             discussion: """
-                \(remark) Only root and the user that runs the daemon may do this (exit code 77).
+                \(remark) Only root and the user that runs the daemon may do this (exit status 77).
 
                 Example:
                   sudo darkroom \(control.rawValue)
 
-                Exit codes: 0 done, 64 the command line is wrong, 66 there is no spool, 69 no daemon is running, 71 /proc \
+                Exit status: 0 done, 64 the command line is wrong, 66 there is no spool, 69 no daemon is running, 71 /proc \
                 is not mounted, 74 the daemon cannot be told, 75 it has not obeyed in time, 77 no permission.
                 """)
     }

@@ -20,7 +20,7 @@ struct PlanCommand: ParsableCommand {
               darkroom plan photos/ --sizes 400,800 -o small/ --prune
               darkroom plan trip.yaml -o out/ --json | jq -r 'select(.reason=="new").name'
 
-            Exit codes: 0 it is told, 64 the command line is wrong, 65 the manifest has errors, the folder has a run of \
+            Exit status: 0 it is told, 64 the command line is wrong, 65 the manifest has errors, the folder has a run of \
             another one or with other settings, or a file of the run was changed, 66 a file does not exist, 71 /proc is \
             not mounted, 73 the folder is not one of a run, 74 the disk is broken, 77 a file may not be read or the run is \
             another user's, 78 the configuration is wrong.

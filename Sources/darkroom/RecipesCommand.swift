@@ -16,7 +16,7 @@ struct RecipesCommand: ParsableCommand {
               darkroom recipes web
               darkroom submit photos/*.jpg --recipe web
 
-            Exit codes: 0 success, 64 the command line is wrong, 66 there is no such recipe, 77 no permission, 78 a recipe has errors.
+            Exit status: 0 success, 64 the command line is wrong, 66 there is no such recipe, 77 no permission, 78 a recipe has errors.
             """)
 
     @Argument(

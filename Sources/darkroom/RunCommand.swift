@@ -41,7 +41,7 @@ struct RunCommand: ParsableCommand {
               darkroom run trip.yaml -o out/ --jobs 2 --memory 1GiB
               darkroom run trip.yaml -o out/ --shard 3/16
 
-            Exit codes: 0 completed, 3 completed with errors, 64 the command line is wrong, 65 the manifest has errors, \
+            Exit status: 0 completed, 3 completed with errors, 64 the command line is wrong, 65 the manifest has errors, \
             the folder has a run of another one, with other settings or other shards, or a file of the run was changed, \
             66 a file does not exist, 71 /proc is not mounted, 73 the folder cannot be written, 74 the disk is full or broken, 75 stopped before the \
             end or the folder is in use, 77 a file may not be read or the run is another user's, 78 the configuration is \
@@ -63,7 +63,7 @@ struct RunCommand: ParsableCommand {
 
     @Flag(
         name: .shortAndLong,
-        help: "Show no progress, and nothing on success; the exit code tells how it ended.")
+        help: "Show no progress, and nothing on success; the exit status tells how it ended.")
     var quiet = false
 
     @Flag(help: "Print one JSON object.")

@@ -18,7 +18,7 @@ struct ShowCommand: ParsableCommand {
             A name with a slash is that of a folder of darkroom run or darkroom merge. Another one is an ID if there is \
             such a batch, otherwise a folder.
 
-            Exit codes: 0 success, 64 the command line is wrong, 66 there is no such batch or folder, 74 it cannot be \
+            Exit status: 0 success, 64 the command line is wrong, 66 there is no such batch or folder, 74 it cannot be \
             read, 77 no permission.
             """)
 

@@ -15,7 +15,7 @@ struct StatusCommand: ParsableCommand {
               darkroom status --json | jq -r .state
               darkroom status --json | jq -r '.inbox.files[] | .name + ": " + .message'
 
-            Exit codes: 0 a daemon works on the spool, 64 the command line is wrong, 66 there is no spool, 69 no daemon is \
+            Exit status: 0 a daemon works on the spool, 64 the command line is wrong, 66 there is no spool, 69 no daemon is \
             running, 74 a report cannot be read, 77 no permission.
             """)
 

@@ -23,7 +23,7 @@ struct SubmitCommand: ParsableCommand {
               darkroom submit --copy ~/Pictures/*.jpg --filter thumbnail=1600
               id=$(darkroom submit --hold later.yaml)
 
-            Exit codes: 0 submitted, 64 the command line is wrong, 65 a manifest has errors, 66 a file does not exist, \
+            Exit status: 0 submitted, 64 the command line is wrong, 65 a manifest has errors, 66 a file does not exist, \
             69 no daemon is running, 75 no name is free in the inbox, 77 no permission. With --wait and --watch also 3 completed with errors, 4 cancelled, \
             130 interrupted.
             """)
@@ -54,12 +54,12 @@ struct SubmitCommand: ParsableCommand {
     )
     var copy = false
 
-    @Flag(help: "Wait until the batches have ended; the exit code tells how.")
+    @Flag(help: "Wait until the batches have ended; the exit status tells how.")
     var wait = false
 
     @Flag(
         help:
-            "Show the progress on standard error until the batches have ended; the exit code tells how."
+            "Show the progress on standard error until the batches have ended; the exit status tells how."
     )
     var watch = false
 

@@ -26,7 +26,7 @@ struct VerifyCommand: ParsableCommand {
               darkroom verify out/ --again --jobs 2
               darkroom verify out/ --json | jq -r 'select(.kind == "missing").image'
 
-            Exit codes: 0 everything is as it was written, 64 the command line is wrong, 65 something is not, 66 there is \
+            Exit status: 0 everything is as it was written, 64 the command line is wrong, 65 something is not, 66 there is \
             no such folder or batch, 74 a disk is full or broken, 75 it is not finished or a signal has stopped the \
             command, 77 no permission, 78 the configuration is wrong.
             """)

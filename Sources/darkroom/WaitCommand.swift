@@ -9,13 +9,13 @@ struct WaitCommand: ParsableCommand {
         commandName: "wait",
         abstract: "Wait until batches have ended.",
         discussion: """
-            Prints nothing without --json. The exit code tells how the batches ended; for several ones, it is the highest.
+            Prints nothing without --json. The exit status tells how the batches ended; for several ones, it is the highest.
 
             Examples:
               darkroom wait holiday && echo done
               darkroom wait --timeout 10min $(darkroom submit *.yaml)
 
-            Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 64 the command line is wrong, 65 the manifest \
+            Exit status: 0 completed, 3 completed with errors, 4 cancelled, 64 the command line is wrong, 65 the manifest \
             was rejected, 66 no such batch, 75 the time is over, 77 no permission.
             """)
 

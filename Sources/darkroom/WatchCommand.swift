@@ -13,12 +13,12 @@ struct WatchCommand: ParsableCommand {
             Without an ID, all unfinished batches are watched. Progress goes to standard error; standard output gets a \
             line for each batch that has ended. Ctrl-C ends the command; the batches go on.
 
-            Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 65 rejected; of several batches the worst. \
+            Exit status: 0 completed, 3 completed with errors, 4 cancelled, 65 rejected; of several batches the worst. \
             64 the command line is wrong, 66 no such batch, 77 no permission, 130 interrupted.
 
             With --finished, the command shows nothing. For each batch that ends, it runs a program (--exec) or sends a \
             POST request (--post): at least once, one after the other, in the order of the ends. A file, the cursor, \
-            remembers what was called. Standard output gets a line for each call that succeeded. Exit codes: 0 after \
+            remembers what was called. Standard output gets a line for each call that succeeded. Exit status: 0 after \
             SIGTERM, 130 after another signal, 73 if the cursor cannot be created, 75 if another process uses it, 78 if \
             the cursor or the key is wrong.
 

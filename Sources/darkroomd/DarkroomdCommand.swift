@@ -25,7 +25,7 @@ struct DarkroomdCommand: ParsableCommand {
             Signals:
               USR1 pauses, USR2 resumes, HUP reloads the configuration, TERM and INT stop.
 
-            Exit codes:
+            Exit status:
               0   stopped by a signal
               64  the command line is wrong
               71  a system error other than those below, at the start or later
@@ -244,7 +244,7 @@ struct DarkroomdCommand: ParsableCommand {
         ArgumentParser.ExitCode(code.rawValue)
     }
 
-    /// The exit code for a daemon that could not start. The service manager's `status` shows the reason.
+    /// The exit status of a daemon that could not start. The service manager's `status` shows the reason.
     private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
         let message = (error as? any CodedError)?.message ?? "\(error)"
         ServiceManagerNotifier().status(message.split(separator: "\n").joined(separator: "; "))

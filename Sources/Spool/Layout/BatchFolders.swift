@@ -85,6 +85,13 @@ package struct BatchFolders: Sendable {
         try Directory(FileName(id), in: spool.active)
     }
 
+    /// Removes the downloaded bytes of a batch that is not in work any more. What cannot be removed now is removed when
+    /// the batch is read again, or together with its folder.
+    package func dropDownloads() {
+        guard let active = try? active(), let names = try? active.names() else { return }
+        for name in names where name.text.hasPrefix("source-") { try? active.remove(name) }
+    }
+
     /// The path of a file of `active/ID` from `active`.
     package func pathInActive(_ name: FileName) -> FileName { FileName(id) / name }
 

@@ -115,13 +115,6 @@ extension Recovery {
         return handOvers
     }
 
-    /// Removes the downloaded bytes of a batch that is not in work any more. What cannot be removed now is removed when
-    /// the batch is read again, or together with its folder.
-    package static func dropScratch(of folders: BatchFolders) {
-        guard let active = try? folders.active(), let names = try? active.names() else { return }
-        for name in names where name.text.hasPrefix("source-") { try? active.remove(name) }
-    }
-
     /// Moves an output that is still in `active` to the outbox. If it is not in `active`, it was in the outbox already,
     /// whatever users have done with it. If someone has put another file with its name there, that file stays and the
     /// image fails, as it would without the restart (`BatchFolders.publish`).

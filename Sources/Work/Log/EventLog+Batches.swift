@@ -206,15 +206,3 @@ extension EventLog {
         return ", \(Words.time(microseconds: all)) after it was claimed"
     }
 }
-
-extension ManifestProblem {
-    /// The problem in one line. The place comes first.
-    package var summary: String {
-        var parts: [String] = []
-        if let line, let column { parts.append("line \(line), column \(column)") }
-        if !path.isEmpty { parts.append(path) }
-        let hint = suggestion.map { "; did you mean \($0)?" } ?? ""
-        let place = parts.isEmpty ? "" : parts.joined(separator: ", ") + ": "
-        return place + message + hint
-    }
-}

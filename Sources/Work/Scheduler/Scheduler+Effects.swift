@@ -78,11 +78,11 @@ extension Scheduler {
             committer.afterwards(of: FileName(id)) { [self] in
                 statusKeeper.park(key, self)
             }
-        case .dropScratch(let key, let id):
+        case .dropDownloads(let key, let id):
             // If it has been released since, its preparation follows this or has finished, and it is in work.
             preparation.async { [self] in
                 guard board.withLock({ $0.isParked(key) }) else { return }
-                Recovery.dropScratch(of: folders(of: id))
+                folders(of: id).dropDownloads()
             }
         case .prepare(let key, let id):
             prepareLater(key, folders(of: id))

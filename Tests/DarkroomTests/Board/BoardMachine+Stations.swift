@@ -197,7 +197,7 @@ extension BoardMachine {
     func prepare() throws(Fault) -> Bool {
         guard !preparation.isEmpty else { return false }
         switch preparation.removeFirst() {
-        case .dropScratch(let key):
+        case .dropDownloads(let key):
             if board.isParked(key) { folderOfKey[key]?.scratch = [:] }
         case .prepare(let key):
             guard let folder = folderOfKey[key] else { break }

@@ -232,7 +232,7 @@ final class BoardMachine {
         case .amendStatus, .statusChanged: break
         case .park(let key, let id):
             afterwards.append(Afterward(id: id, key: key, number: nextNumber(), isEnd: false))
-        case .dropScratch(let key, _): preparation.append(.dropScratch(key))
+        case .dropDownloads(let key, _): preparation.append(.dropDownloads(key))
         case .prepare(let key, _): preparation.append(.prepare(key))
         case .finish(let key, let id):
             afterwards.append(Afterward(id: id, key: key, number: nextNumber(), isEnd: true))
@@ -357,7 +357,7 @@ extension BoardMachine {
 
     enum Preparation {
         case prepare(BatchKey)
-        case dropScratch(BatchKey)
+        case dropDownloads(BatchKey)
     }
 
     struct Freed {

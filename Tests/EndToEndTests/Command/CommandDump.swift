@@ -35,14 +35,14 @@ struct CommandDump: Decodable {
             return operands.joined(separator: " ")
         }
 
-        /// The exit codes that its help describes.
+        /// The exit statuses that its help describes.
         var codes: Set<Int32> {
-            guard let text = discussion, let start = text.range(of: "Exit codes: ") else {
+            guard let text = discussion, let start = text.range(of: "Exit status: ") else {
                 return []
             }
             let end = text[start.lowerBound...]
             return Set(
-                end.matches(of: /(?:Exit codes: |, and |, |\. |also )(\d+) [a-z\/]/)
+                end.matches(of: /(?:Exit status: |, and |, |\. |also )(\d+) [a-z\/]/)
                     .compactMap { Int32($0.1) })
         }
     }
