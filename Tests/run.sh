@@ -27,6 +27,9 @@ readonly LOGS=.build/test-logs
 readonly LINES=(-Xswiftc -gline-tables-only)
 readonly TSAN=.build-tsan TSAN_BUILD=(--scratch-path .build-tsan --sanitize=thread -Xcc -O1 "${LINES[@]}")
 readonly PACKAGES=.build/packages
+# The programs as they are packaged, which the tests start: Swift's libraries are in the program, so it starts in half the
+# time, and the codec programs need none.
+readonly LINKED=$RELEASE/linked
 passed=0 failed=0 skipped=0
 # What goes on beside, by its name: the process, which leads a group of its own.
 declare -A beside=()
@@ -341,35 +344,35 @@ part_instructions() {
 }
 
 part_e2e() {
+    local -x TEST_DARKROOM=$PWD/$LINKED/darkroom TEST_DARKROOMD=$PWD/$LINKED/darkroomd
     build_tested e2e && run_suites e2e '^EndToEndTests\.' "${RELEASE_OPTIONS[@]}"
 }
 
 # The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks
 # and trouble with the inbox.
 part_faults() {
-    local products shim=$PWD/.build/faults-shim.so codec_shim=$PWD/.build/faults-codec-shim.so work apart=()
+    local programs=$PWD/$LINKED shim=$PWD/.build/faults-shim.so codec_shim=$PWD/.build/faults-codec-shim.so work apart=()
     build_tested faults || return
     build faults "Tests/Faults/shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC -o "$shim" \
         Tests/Faults/shim.c || return
     build faults "Tests/Faults/codec_shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC \
         -o "$codec_shim" Tests/Faults/codec_shim.c || return
-    products=$(tested_products)
     work=$(mktemp -d)
     # In a namespace of its own nothing stays mounted, however it ends.
     if unshare --mount true 2>/dev/null; then apart=(unshare --mount); fi
     # One daemon is killed after the other, which leaves room for others that wait.
     start_beside kills normal run_lines faults-kills "checks by darkroomd --self-test" \
-        "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-100}"
-    run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
-        --darkroomd "$products/darkroomd" --shim "$shim" --codec-shim "$codec_shim" --folder "$work"
-    codec_pictures "$products" "$work"
+        "$programs/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-100}"
+    run_lines faults "kinds of faults" "${apart[@]}" "$(tested_products)/faults" \
+        --darkroomd "$programs/darkroomd" --shim "$shim" --codec-shim "$codec_shim" --folder "$work"
+    codec_pictures "$programs" "$work"
     join_beside kills
     grep -h '^ok .*, lost [0-9]' "$LOGS"/faults{-kills,}.log | sed 's/^ok */               /'
     rm -rf "$work"
 }
 
 # Damaged pictures of each codec, beside sound ones; then many sound ones.
-codec_pictures() { # PRODUCTS WORK
+codec_pictures() { # PROGRAMS WORK
     local name tools=$2/tools
     mkdir "$tools"
     build faults "Tests/Codecs/mutate.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -o "$tools/mutate" \
@@ -539,7 +542,7 @@ fuzz_objects() {
 # The test pictures of Pillow, as Pillow reads them. What it downloads stays in .build/suite.
 part_suite() {
     build_tested suite && run_lines suite "pictures of the tests of Pillow" \
-        bash Tests/suite/check.sh "$(tested_products)/darkroom" "$PWD/.build/suite"
+        bash Tests/suite/check.sh "$PWD/$LINKED/darkroom" "$PWD/.build/suite"
 }
 
 # Picture as another package sees it.
@@ -717,17 +720,16 @@ why_no_systemd() {
     fi
 }
 
-# stage_programs FOLDER PROGRAM...: copies programs, and the shared libraries of the Swift toolchain to which they are
+# stage_programs FOLDER PROGRAM...: copies programs, and the shared libraries of the Swift toolchain to which some are
 # linked.
 stage_programs() {
-    local folder=$1 products program library
+    local folder=$1 program library
     shift
-    products=$(tested_products)
     mkdir "$folder/lib"
     chmod 755 "$folder"
     for program in "$@"; do
-        cp "$products/$program" "$folder/"
-        ldd "$products/$program" | sed -n 's/.*=> \(.*\) (0x.*/\1/p' | while IFS= read -r library; do
+        cp "$(tested "$program")" "$folder/"
+        ldd "$(tested "$program")" | sed -n 's/.*=> \(.*\) (0x.*/\1/p' | while IFS= read -r library; do
             case $library in
                 /lib/* | /usr/lib/* | /lib64/*) ;;
                 *) cp "$library" "$folder/lib/" ;;
@@ -738,7 +740,22 @@ stage_programs() {
 
 # --- Swift Testing ---------------------------------------------------------------------------
 
-build_tested() { once tested build_suites "$1" "${RELEASE_OPTIONS[@]}"; } # PART
+build_tested() { once tested build_and_link "$1"; } # PART
+
+build_and_link() { # PART
+    build_suites "$1" "${RELEASE_OPTIONS[@]}" && build "$1" "the programs, as they are packaged" link_tested
+}
+
+link_tested() {
+    local name
+    rm -rf "$LINKED"
+    mkdir "$LINKED" && link_release "$LINKED/darkroom" && ln "$LINKED"/darkroom{,d} && mkdir "$LINKED/codecs" &&
+        build_codecs "$LINKED/codecs" || return
+    for name in "$LINKED/codecs"/*; do mv "$name" "$LINKED/darkroom-codec-${name##*/}"; done
+    rmdir "$LINKED/codecs"
+    # What only tests use.
+    ln "$RELEASE"/release/{darkroom-codec-bad,libclockshim.so,libshareshim.so} "$LINKED/"
+}
 
 # Beside other parts: the first of those builds it.
 await_tested() {
@@ -750,8 +767,11 @@ await_tested() {
 # The package manager for a build whose tests are not optimised, see Package.swift.
 swift_for_tests() { DARKROOM_TESTS_UNOPTIMIZED=1 swift "$@"; }
 
-# Prints the folder of the programs that are tested.
+# Prints the folder of what the package manager has built.
 tested_products() { echo "$PWD/$RELEASE/release"; }
+
+# Prints the path of a program: as it is packaged, or a tool.
+tested() { [ ! -e "$LINKED/$1" ] && echo "$(tested_products)/$1" || echo "$PWD/$LINKED/$1"; }
 
 # build_suites PART [OPTION]...: builds all programs and tests.
 build_suites() {
