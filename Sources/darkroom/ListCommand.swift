@@ -8,6 +8,7 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List batches, one in each line.",
+        usage: "darkroom list [<options>]",
         discussion: """
             Without an option, only unfinished batches are listed. REASON says why nothing happens.
 

@@ -10,6 +10,7 @@ struct MergeCommand: ParsableCommand {
         commandName: "merge",
         abstract:
             "Put the results of all shards of a run together, and prove that nothing is missing.",
+        usage: "darkroom merge [<options>] <dir>",
         discussion: """
             The command looks whether each image of the manifest has one answer and each output its SHA-256. Then it \
             writes status.json, the same as one run of the whole manifest would write. If shards are missing, nothing is \

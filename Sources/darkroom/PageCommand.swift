@@ -11,6 +11,7 @@ struct PageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page",
         abstract: "Make a page that shows the pictures of a batch.",
+        usage: "darkroom page [<options>] [<id|dir>]",
         discussion: """
             The page shows what became of each picture: the failures with their reasons, all results as small pictures, \
             and each one before and after where the source is still on this machine. It opens in a browser without a \

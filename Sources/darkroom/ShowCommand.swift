@@ -6,6 +6,7 @@ struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show one batch: counts, times, what it waits for, what failed and why.",
+        usage: "darkroom show [<options>] <id|dir>",
         discussion: """
             Examples:
               darkroom show holiday

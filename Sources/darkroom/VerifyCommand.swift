@@ -10,6 +10,7 @@ struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Compare all outputs with the digests in status.json.",
+        usage: "darkroom verify [<options>] <id|dir>",
         discussion: """
             The command reads each output and says which ones differ or are missing, and which files no image has. It \
             works on the folder of darkroom run or darkroom merge, and on the answer of a batch in the outbox. A name \
