@@ -11,3 +11,11 @@ package func ifExists<Value: ~Copyable>(
         return nil
     }
 }
+
+/// The same for an expression.
+@discardableResult
+package func ifExists<Value: ~Copyable>(
+    of value: @autoclosure () throws(FileError) -> Value?
+) throws(FileError) -> Value? {
+    try ifExists(value)
+}

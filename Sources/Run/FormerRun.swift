@@ -87,11 +87,9 @@ struct FormerRun {
     private static func journal(
         in root: Directory, _ id: String
     ) throws(RunError) -> [JournalRecord] {
-        try runError { () throws(FileError) in
-            try ifExists { () throws(FileError) in
-                try ItemJournal.read(in: Directory(FileName("active") / FileName(id), in: root))
-            }
-        } ?? []
+        let active = FileName("active") / FileName(id)
+        return try runError(
+            of: ifExists(of: ItemJournal.read(in: Directory(active, in: root)))) ?? []
     }
 
     /// What shards have left in a folder; nil if they have made nothing.

@@ -250,7 +250,7 @@ extension RunFolder {
             try answer.remove(FileName(file))
         }
         guard let record = ManifestReading(job.bytes, accepted: job.manifest).sourceRecord else {
-            try ifExists { () throws(FileError) in try answer.remove(BatchFile.sources) }
+            try ifExists(of: answer.remove(BatchFile.sources))
             return
         }
         if try SourceRecord.read(in: answer) == record { return }

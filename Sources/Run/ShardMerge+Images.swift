@@ -163,9 +163,7 @@ extension ShardMerge {
     }
 
     func removeNewSizes() throws(RunError) {
-        try runError { () throws(FileError) in
-            try ifExists { () throws(FileError) in try root.remove(Self.newSizes) }
-        }
+        try runError(of: ifExists(of: root.remove(Self.newSizes)))
     }
 
     /// Writes a piece of `sizes.json` under a temporary name.
