@@ -88,24 +88,9 @@ extension ManifestFile {
     }
 
     private func offset(of place: Document.Place) -> Int? {
-        var line = 1
-        // A byte order mark is not in the first column.
-        var index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        while line < place.line {
-            guard let newline = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) else {
-                return nil
-            }
-            index = newline + 1
-            line += 1
-        }
-        var column = 1
-        while column < place.column, index < bytes.endIndex {
-            index += 1
-            // Columns are scalars.
-            while index < bytes.endIndex, bytes[index] & 0xC0 == 0x80 { index += 1 }
-            column += 1
-        }
-        return index < bytes.endIndex ? index : nil
+        guard var cursor = try? TextCursor(bytes) else { return nil }
+        while !cursor.isAtEnd, cursor.place != place { cursor.advance() }
+        return cursor.isAtEnd ? nil : cursor.index
     }
 }
 

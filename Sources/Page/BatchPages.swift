@@ -4,10 +4,8 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
-import Dispatch
 import Foundation
 import Glibc
-import Synchronization
 
 /// The pages of one answer.
 ///
@@ -90,7 +88,7 @@ package struct BatchPages: Sendable {
                 }
                 entries.append(entry)
             }
-            entries = illustrated(entries, maker, kept)
+            entries = concurrentMap(entries, step: 1) { illustrated($0, maker, kept) }
             done += entries.count
             withoutPreview += entries.count { $0.image.output != nil && $0.after == nil }
             progress(done, summary.imageCount)
@@ -133,22 +131,6 @@ package struct BatchPages: Sendable {
     }
 
     // MARK: Pictures
-
-    private func illustrated(
-        _ entries: [PageEntry], _ maker: PreviewMaker, _ kept: KeptPictures
-    ) -> [PageEntry] {
-        let results = Mutex(entries)
-        let next = Atomic(0)
-        DispatchQueue.concurrentPerform(iterations: Machine.cores) { _ in
-            while true {
-                let index = next.add(1, ordering: .relaxed).oldValue
-                guard index < entries.count else { return }
-                let entry = illustrated(entries[index], maker, kept)
-                results.withLock { $0[index] = entry }
-            }
-        }
-        return results.withLock { $0 }
-    }
 
     private func illustrated(
         _ entry: PageEntry, _ maker: PreviewMaker, _ kept: KeptPictures

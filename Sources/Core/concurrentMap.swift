@@ -1,12 +1,12 @@
-import DarkroomCore
 import Dispatch
 import Synchronization
 
 /// Computes a value for each element, on all cores that this process may use.
-func concurrentMap<Element: Sendable, Value: Sendable>(
-    _ elements: [Element], _ body: @escaping @Sendable (Element) -> Value
+///
+/// - Parameter step: so many elements are taken at once.
+package func concurrentMap<Element: Sendable, Value: Sendable>(
+    _ elements: [Element], step: Int = 16, _ body: @escaping @Sendable (Element) -> Value
 ) -> [Value] {
-    let step = 16
     let next = Atomic(0)
     let parts = Mutex<[(start: Int, values: [Value])]>([])
     let threads = min(Machine.cores, (elements.count + step - 1) / step)
