@@ -139,8 +139,11 @@ package final class FolderRun: Sendable {
         while true {
             switch finding {
             case .stopped:
-                noteBefore()
-                return endBeforeWork()
+                // It had no work yet. What is told is how far the former run was.
+                if let status = try? Status(frameIn: folder.answer) { note(before: status) }
+                return control.sync {
+                    state.withLock { $0.ending ?? .stopped(signal: $0.signal ?? SIGTERM) }
+                }
             case .finished(let status):
                 try folder.settleFormer(of: status.images)
                 return hasWorked ? .finished(status) : .unchanged(status)
@@ -159,29 +162,18 @@ package final class FolderRun: Sendable {
         }
     }
 
-    /// What is told of a run that was stopped before it had work: how far the former one was.
-    private func noteBefore() {
-        guard let status = try? Status(frameIn: folder.answer) else { return }
+    private func note(before status: Status) {
         state.withLock {
             $0.before = status.counts
             $0.stateBefore = status.state
         }
     }
 
-    private func endBeforeWork() -> Ending {
-        control.sync { state.withLock { $0.ending ?? .stopped(signal: $0.signal ?? SIGTERM) } }
-    }
-
     /// Works until all images have ended, or something else ends it.
     private func work(
         on prepared: PreparedBatch, isFirst: Bool, watch: (_ wait: (Double) -> Bool) -> Void
     ) throws(RunError) -> Ending {
-        if isFirst {
-            state.withLock {
-                $0.before = prepared.status.counts
-                $0.stateBefore = prepared.status.state
-            }
-        }
+        if isFirst { note(before: prepared.status) }
         let engine: TransferEngine
         let cache: CacheStore<CacheRecord>?
         do {

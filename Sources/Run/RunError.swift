@@ -170,14 +170,10 @@ package enum RunError: CodedError, Equatable {
     package var isTransient: Bool {
         switch self {
         case .inUse, .changing, .unfinished: true
-        case .otherManifest, .otherBase, .otherSetting, .otherShards, .otherCount, .noShard, .noRun,
-            .notDivided, .notMerged, .inTheWay, .outputChanged, .copyChanged, .link, .unusable,
-            .unreadable,
-            .foreign:
-            false
         case .cannotCreate(let error), .notPermitted(let error), .file(let error):
             error.isTransient
         case .failure(let failure): failure.isTransient
+        default: false
         }
     }
 }

@@ -78,14 +78,10 @@ extension RunFolder {
         }
         guard let result = found else { return .stopped }
         let changes = RunChanges(result)
-        let hasWork = changes.made > 0
         let isFileGone = try runError(of: lacksFile(beside: status))
-        guard hasWork || !isSame || result.isAmended || isFileGone else {
-            self.changes.withLock { $0 = changes }
-            return .finished(status)
-        }
         // On a file system that is mounted read-only, what was noted of the sources is not needed either.
-        if spool.isReadOnly, !hasWork, isSame {
+        let isComplete = spool.isReadOnly || !result.isAmended && !isFileGone
+        if changes.made == 0, isSame, isComplete {
             self.changes.withLock { $0 = changes }
             return .finished(status)
         }

@@ -57,23 +57,13 @@ package struct RunPlan: Codable, Sendable, Equatable {
     package struct Shards: Codable, Sendable, Equatable {
         package let count: Int
         /// The array of tasks that ran first; nil if nobody has told one.
-        package let array: TaskArray?
-
-        package init(count: Int, array: TaskArray? = nil) {
-            self.count = count
-            self.array = array
-        }
+        package var array: TaskArray?
     }
 
     /// The IDs of an array's tasks: shard 1 is `first`, and each next one is `step` more.
     package struct TaskArray: Codable, Sendable, Equatable {
         package let first: Int
         package let step: Int
-
-        package init(first: Int, step: Int) {
-            self.first = first
-            self.step = step
-        }
     }
 
     init(

@@ -1,7 +1,6 @@
 import DarkroomConfiguration
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 import DarkroomWork
 
@@ -57,10 +56,4 @@ extension ConfigurationLoader.Loaded {
     private func isSet(_ key: String) -> Bool {
         settings.contains { $0.setting.key == key && $0.place != nil }
     }
-}
-
-/// What a run decides for the whole process.
-package enum RunSettings {
-    /// Pictures borrow idle cores; with fewer jobs than cores, they leave the others alone.
-    package static func restrictCores(to jobs: Int) { Cores.shared.restrict(to: jobs) }
 }

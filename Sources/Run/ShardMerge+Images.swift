@@ -37,16 +37,6 @@ extension ShardMerge {
         var counts = Status.Counts()
         var outputBytes = 0
 
-        init(
-            _ streams: [StatusStream], _ expected: [Expected], copies: [Int: [Int]],
-            former: StatusStream?
-        ) {
-            self.streams = streams
-            self.expected = expected
-            self.copies = copies
-            self.former = former
-        }
-
         mutating func nextFormer() -> ArraySlice<UInt8>? {
             guard former != nil else { return nil }
             do {

@@ -191,7 +191,8 @@ package struct ShardMerge {
         }
         let copies = assignment.copied.map { ($0, assignment.copies(of: $0)) }
         var work = Work(
-            streams, expected, copies: Dictionary(uniqueKeysWithValues: copies), former: former())
+            streams: streams, expected: expected, copies: Dictionary(uniqueKeysWithValues: copies),
+            former: former())
         work.record = manifest.found.isEmpty ? nil : manifest.found
         if manifest.images.contains(where: { $0.variantOf != nil || $0.file != nil }) {
             work.sizes = ResultSizes(id: plan.id)

@@ -27,14 +27,7 @@ package struct ShardRequest: Sendable, Equatable {
     /// Whether somebody has written the count. The count of an array does not matter if there is a plan.
     let isCountWritten: Bool
     /// The array that a new plan keeps.
-    let array: RunPlan.TaskArray?
-
-    init(part: Part, count: Int?, isCountWritten: Bool, array: RunPlan.TaskArray? = nil) {
-        self.part = part
-        self.count = count
-        self.isCountWritten = isCountWritten
-        self.array = array
-    }
+    private(set) var array: RunPlan.TaskArray?
 
     /// The variables of an array task of Slurm, sbatch(1), and of a pod of a Kubernetes Job.
     private enum Variable {
@@ -54,7 +47,9 @@ package struct ShardRequest: Sendable, Equatable {
         package let code: String
         package let message: String
     }
+}
 
+extension ShardRequest {
     /// - Parameters:
     ///   - text: `i/n`, `auto` or `auto/n`.
     ///   - variable: the value of a variable of the environment.

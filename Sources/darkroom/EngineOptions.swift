@@ -3,6 +3,7 @@ import DarkroomClient
 import DarkroomConfiguration
 import DarkroomCore
 import DarkroomManifest
+import DarkroomPicture
 import DarkroomRun
 import Foundation
 import Logging
@@ -65,7 +66,8 @@ struct EngineOptions: ParsableArguments {
         let loader = ConfigurationLoader(
             path: config, readsStandardFile: false, overrides: overrides, environment: environment)
         let loaded = try asClientError(.configuration, loader.loadAll())
-        if let jobs { RunSettings.restrictCores(to: jobs) }
+        // Pictures borrow idle cores; with fewer jobs than cores, they leave the others alone.
+        if let jobs { Cores.shared.restrict(to: jobs) }
         return loaded
     }
 
