@@ -1,15 +1,15 @@
 /// A line of the mount table (/proc/self/mountinfo, see proc(5)).
-struct MountEntry {
+package struct MountEntry {
     /// The mounted folder, as a path in its file system.
     let source: String
-    let point: String
+    package let point: String
     let isReadOnly: Bool
     /// The type of the file system; empty if the line is cut.
     let fileSystem: String
     /// The options of the file system. Those of control groups of version 1 are the names of controllers.
     let options: [Substring]
 
-    init?(_ line: Substring) {
+    package init?(_ line: Substring) {
         // 36 35 98:0 /source /point rw,noatime shared:1 - ext4 /dev/sda1 rw,errors=continue
         let fields = line.split(separator: " ")
         guard fields.count > 5 else { return nil }

@@ -38,12 +38,6 @@ package struct KillRun {
 
     package var kills: Int { sums.killsAtPoints + sums.killsAtRandom }
 
-    /// A daemon that will be killed.
-    private enum Life {
-        case point(FaultPoint)
-        case moment
-    }
-
     /// The points that daemons of this test pass.
     private var points: [FaultPoint] {
         FaultPoint.allCases.filter {
@@ -55,13 +49,12 @@ package struct KillRun {
     ///
     /// - Parameter progress: receives the number of finished lives and of all lives.
     package mutating func run(moments: Int, progress: (Int, Int) -> Void) throws(SelfTestError) {
-        var lives = points.map(Life.point) + [Life](repeating: .moment, count: moments)
+        // The daemons that are killed at a random moment have no point.
+        var lives: [FaultPoint?] = points
+        lives += repeatElement(nil, count: moments)
         lives.shuffle(using: &random)
-        for (index, life) in lives.enumerated() {
-            switch life {
-            case .point(let point): try die(at: point)
-            case .moment: while try !dieAtRandom() {}
-            }
+        for (index, point) in lives.enumerated() {
+            if let point { try die(at: point) } else { while try !dieAtRandom() {} }
             try audit.look(isFinal: false)
             sums.orphans += try orphans?.remaining() ?? []
             try finishBefore(kills: 1)
@@ -228,15 +221,14 @@ package struct KillRun {
         for manifest in SampleManifest.all.shuffled(using: &random).prefix(count) {
             try drop(manifest)
         }
-        if Bool.random(using: &random) { try dropFormats() }
+        if Bool.random(using: &random),
+            let manifest = formats.manifests.randomElement(using: &random)
+        {
+            try drop(manifest)
+        }
         if Int.random(in: 0..<4, using: &random) == 0, try spool.dropLastAgain() {
             sums.dropped += 1
         }
-    }
-
-    /// Submits a manifest whose pictures are read or written by codec programs.
-    private mutating func dropFormats() throws(SelfTestError) {
-        if let manifest = formats.manifests.randomElement(using: &random) { try drop(manifest) }
     }
 
     @discardableResult

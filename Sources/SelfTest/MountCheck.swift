@@ -26,16 +26,15 @@ struct MountCheck {
 
     /// All checks, in their order. Each leaves the folder unchanged.
     func findings() -> [Finding] {
-        [
+        let checks: [() throws(FileError) -> Finding] = [
             kind, renaming, renamingWithoutReplacing, naming, syncing, locking, events, names,
             clock,
-        ].map { check in
-            do {
+        ]
+        return checks.map { check in
+            do throws(FileError) {
                 return try check()
-            } catch let error as FileError {
-                return .problem(error.message, consequence: "fail in the same way")
             } catch {
-                return .problem("\(error)", consequence: "fail in the same way")
+                return .problem(error.message, consequence: "fail in the same way")
             }
         }
     }

@@ -58,14 +58,9 @@ struct SpoolCheck {
     private func mounts() throws(FileError) -> [Finding] {
         let table = try Directory(path: "/proc/self").read("mountinfo")
         let points = String(decoding: table, as: UTF8.self).split(separator: "\n")
-            .compactMap { $0.split(separator: " ").dropFirst(4).first }.map(Self.unescaped)
-        let real = realpath(root.path, nil).map { pointer in
-            defer { free(pointer) }
-            return String(cString: pointer)
-        }
-        let within = Self.stations.map(\.text).filter {
-            points.contains("\(real ?? root.path)/\($0)")
-        }
+            .compactMap { MountEntry($0)?.point }
+        let real = root.path.realPath ?? root.path
+        let within = Self.stations.map(\.text).filter { points.contains("\(real)/\($0)") }
         guard within.isEmpty else {
             return [
                 .problem(
@@ -74,23 +69,6 @@ struct SpoolCheck {
             ]
         }
         return [.ok("inbox, active and outbox are on one file system")]
-    }
-
-    /// proc_pid_mountinfo(5) writes a space, a tab, a newline and a backslash in octal.
-    private static func unescaped(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "\\"), rest.count >= 3,
-                let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(3)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     // MARK: Permissions
@@ -105,23 +83,16 @@ struct SpoolCheck {
                     "the test runs as user \(user), but the spool belongs to \(own.st_uid): to check the daemon's "
                         + "permissions, run it as the daemon's user"))
         }
-        for name in try present() {
-            let path = root.path(of: name)
+        for name in try present() + ["."] {
+            let path = name == "." ? root.path : root.path(of: name)
             if faccessat(root.number, name.text, R_OK | W_OK | X_OK, AT_EACCESS) != 0 {
                 findings.append(
                     .problem(
                         "\(path) cannot be read, written and entered: \(Errno(rawValue: errno))",
                         consequence: "fail as this user"))
-                continue
+            } else if let information = try root.information(of: name) {
+                findings += Self.openness(path, name, information)
             }
-            guard let information = try root.information(of: name) else { continue }
-            findings += Self.openness(path, name, information)
-        }
-        if faccessat(root.number, ".", R_OK | W_OK | X_OK, AT_EACCESS) != 0 {
-            findings.append(
-                .problem(
-                    "\(root.path) cannot be read, written and entered: \(Errno(rawValue: errno))",
-                    consequence: "fail as this user"))
         }
         if !findings.contains(where: \.isProblem) {
             findings.append(.ok("the folders can be used by this user"))
