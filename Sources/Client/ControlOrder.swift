@@ -46,7 +46,11 @@ package final class ControlOrder {
         self.target = target
         try Self.requirePermission(command, id, owner: owner, in: spool, queue: queue)
         let verb = FileName("\(id).\(command.rawValue)")
-        answer = try Self.answer(of: target, for: command)
+        if case .batch(let view) = target, command.form.effect == .removes {
+            answer = try view.folder()
+        } else {
+            answer = nil
+        }
         guard try Self.canTakeEffect(command, on: target) else {
             (staged, name) = (nil, verb)
             return
@@ -118,13 +122,6 @@ package final class ControlOrder {
         case (.manifest, .removes): false
         case (.manifest, .sets), (_, .reopens): true
         }
-    }
-
-    private static func answer(
-        of target: Target, for command: ControlCommand
-    ) throws(ClientError) -> Directory? {
-        guard case .batch(let view) = target, command.form.effect == .removes else { return nil }
-        return try view.folder()
     }
 
     private static func requirePermission(

@@ -155,13 +155,9 @@ package struct FilterText: Sendable, Equatable {
         image: (String) throws(ClientError) -> String
     ) throws(ClientError) -> ManifestValue {
         if parameters.isEmpty { return .text(name) }
-        var entries: [ManifestValue.Entry] = []
-        for entry in parameters {
-            if case .text(let text) = entry.value, refersToImage(entry) {
-                entries.append(ManifestValue.Entry(entry.key, .text(try image(text))))
-            } else {
-                entries.append(entry)
-            }
+        let entries = try parameters.map { (entry) throws(ClientError) -> ManifestValue.Entry in
+            guard case .text(let text) = entry.value, refersToImage(entry) else { return entry }
+            return ManifestValue.Entry(entry.key, .text(try image(text)))
         }
         return .map(name, .map(entries))
     }

@@ -232,12 +232,9 @@ final class BatchPage {
                         let times = item.image.milliseconds
                         html(.tr) {
                             html(.th, .fixed("scope", "row")) { link(to: item) }
-                            html(
-                                .td, .class("number"),
-                                text: Words.time(milliseconds: times.downloading))
-                            html(
-                                .td, .class("number"),
-                                text: Words.time(milliseconds: times.filtering))
+                            for time in [times.downloading, times.filtering] {
+                                html(.td, .class("number"), text: Words.time(milliseconds: time))
+                            }
                         }
                     }
                 }

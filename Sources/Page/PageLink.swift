@@ -11,12 +11,7 @@ package struct PageLink: Sendable, Equatable {
 
     /// - Parameter components: the names of folders and, at the end, of the file; `..` is the folder above.
     package init(_ components: [ByteString]) {
-        var text = ""
-        for component in components {
-            if !text.isEmpty { text += "/" }
-            text += PercentEncoding.component(component)
-        }
-        self.text = text
+        text = components.map { PercentEncoding.component($0) }.joined(separator: "/")
     }
 
     package init(_ components: String...) { self.init(components.map { ByteString($0) }) }

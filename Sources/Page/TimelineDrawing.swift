@@ -61,18 +61,19 @@ struct TimelineDrawing {
 
     private func group(_ kind: Timeline.Kind) -> Group {
         let operations = timeline.operations(kind)
-        let name = caption(kind)
+        let name = name(kind)
+        let caption: String = name.prefix(1).uppercased() + name.dropFirst()
         guard operations.count <= Self.mostOperations,
             let lanes = Timeline.lanes(operations, most: Self.mostLanes)
         else {
             return Group(
                 kind: kind,
-                caption: "\(name), at most \(Timeline.mostAtOnce(operations)) at once", lanes: nil,
-                laneHeight: 0, height: Self.chartHeight)
+                caption: "\(caption), at most \(Timeline.mostAtOnce(operations)) at once",
+                lanes: nil, laneHeight: 0, height: Self.chartHeight)
         }
         let laneHeight = lanes.count <= 8 ? 14 : 8
         return Group(
-            kind: kind, caption: name, lanes: lanes, laneHeight: laneHeight,
+            kind: kind, caption: caption, lanes: lanes, laneHeight: laneHeight,
             height: lanes.count * laneHeight)
     }
 
@@ -170,11 +171,6 @@ struct TimelineDrawing {
         kind == .download
             ? Words.count(timeline.downloads.count, "download")
             : "filters of \(Words.count(timeline.filteredCount, "image"))"
-    }
-
-    private func caption(_ kind: Timeline.Kind) -> String {
-        let name = name(kind)
-        return name.prefix(1).uppercased() + name.dropFirst()
     }
 
     // MARK: Words

@@ -260,12 +260,10 @@ package final class FolderCheck {
 
     /// The files that are Darkroom's own.
     private func claimOwn() throws {
-        for name in [
+        unclaimed.subtract([
             FileName(RunFolder.spoolName), BatchFile.status, BatchProgress.fileName,
             BatchFile.sources,
-        ] {
-            unclaimed.remove(name)
-        }
+        ])
         if frame.manifest.isFolder == true { unclaimed.remove(BatchFile.originals) }
         if AnswerPage.isThere(in: folder) { unclaimed.remove(BatchFile.page) }
         try claimFormer()

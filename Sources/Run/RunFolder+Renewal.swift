@@ -67,12 +67,11 @@ extension RunFolder {
         guard let status else { throw RunError(unreadableStatusIn: answer) }
         let isSame = try isOfThis(status, in: answer)
         let copy = try requireCopies(of: status)
-        var comparison = ImageComparison(
+        let comparison = ImageComparison(
             sources: job.sources, former: status, isSameManifest: hasSameText(status),
-            retries: job.retries, prunes: job.prunes, readsAll: job.checks, remote: job.remote)
-        comparison.settings = job.settings
-        comparison.fresh = fresh
-        comparison.isStopped = { [self] in isStopping.load(ordering: .relaxed) }
+            retries: job.retries, prunes: job.prunes, readsAll: job.checks, remote: job.remote,
+            settings: job.settings, fresh: fresh,
+            isStopped: { [self] in isStopping.load(ordering: .relaxed) })
         let found = try comparison.compare(job.manifest) { images throws(RunError) in
             try missing(images, after: Self.end(of: status), readsAll: job.checks && fresh.isEmpty)
         }

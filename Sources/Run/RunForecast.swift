@@ -38,12 +38,11 @@ package struct RunForecast: Sendable {
         let former = try FormerRun.find(&job)
         count = job.manifest.images.count
         id = former?.status.id ?? job.id
-        var comparison = ImageComparison(
+        let comparison = ImageComparison(
             sources: job.sources, former: former?.status ?? .none(id: id),
             isSameManifest: former?.isSameManifest ?? false, retries: job.retries,
             prunes: job.prunes && former?.isDivided != true, readsAll: job.checks,
-            remote: job.remote)
-        comparison.settings = job.settings
+            remote: job.remote, settings: job.settings)
         let found = try comparison.compare(job.manifest) { images throws(RunError) in
             guard let former else { return [] }
             return try OutputLook(outputs: former.outputs, removesEmpty: false)

@@ -223,17 +223,16 @@ struct FilterCommand: ParsableCommand {
     private func check(
         _ result: Result<SinglePicture.Filtered, Failure>
     ) throws(ClientError) -> SinglePicture.Filtered {
-        let failure: Failure
-        switch result {
-        case .success(let filtered): return filtered
-        case .failure(let found): failure = found
+        do {
+            return try result.get()
+        } catch {
+            // A result that cannot be written is not the picture's fault: it may be larger than ulimit -f allows.
+            let isOfPicture =
+                error.storageFailure == nil && error.code != PictureError.Code.writeFailed.rawValue
+            throw ClientError(
+                isOfPicture ? .completedWithErrors : .ioError, code: error.code,
+                "\(error.message) [\(error.code)]")
         }
-        // A result that cannot be written is not the picture's fault: it may be larger than ulimit -f allows.
-        let isOfPicture =
-            failure.storageFailure == nil && failure.code != PictureError.Code.writeFailed.rawValue
-        throw ClientError(
-            isOfPicture ? .completedWithErrors : .ioError, code: failure.code,
-            "\(failure.message) [\(failure.code)]")
     }
 
     /// Standard output gets the picture when it is complete.

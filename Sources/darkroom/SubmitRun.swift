@@ -157,18 +157,18 @@ struct SubmitRun {
     private func checked(
         _ file: ManifestFile, _ finder: SourceFinder = .none
     ) throws(ClientError) -> Manifest? {
-        switch file.check(rules, finder: finder) {
-        case .success(let manifest):
-            for warning in manifest.warnings {
-                Console.problem("\(file.shown): warning: \(warning)")
-            }
-            return manifest
-        case .failure(let rejection):
-            let refused = RefusedManifest(shown: file.shown, problems: rejection.problems)
-            if command.json { try Console.json(refused.line) }
-            refused.complain()
+        let manifest: Manifest
+        do {
+            manifest = try file.manifest(rules, finder: finder)
+        } catch {
+            if command.json { try Console.json(error.line) }
+            error.complain()
             return nil
         }
+        for warning in manifest.warnings {
+            Console.problem("\(file.shown): warning: \(warning)")
+        }
+        return manifest
     }
 
     private func requireReadable(_ prepared: [Prepared]) throws(ClientError) {

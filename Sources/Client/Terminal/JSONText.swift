@@ -38,16 +38,9 @@ package enum JSONText {
     private static func harmless(_ text: String) -> String {
         func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { scalar.isControl && scalar != "\n" }
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            if isUnsafe(scalar) {
-                // All of them are in the first plane, so that one unit of UTF-16 is enough.
-                result += Hexadecimal.escape(scalar)
-            } else {
-                result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
+        // All of them are in the first plane, so that one unit of UTF-16 is enough.
+        return text.unicodeScalars.map { isUnsafe($0) ? Hexadecimal.escape($0) : String($0) }
+            .joined()
     }
 }
 

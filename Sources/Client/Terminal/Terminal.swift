@@ -54,6 +54,13 @@ extension Terminal {
         guard hasColor, let style, !text.isEmpty else { return text }
         return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
     }
+
+    var columns: Int { max(1, width ?? 80) }
+
+    /// The rows of the screen that lines take. A word that is wider than the screen goes on in the next row.
+    func rows(of lines: [String]) -> Int {
+        lines.reduce(0) { $0 + max(1, (DisplayWidth.ofPainted($1) + columns - 1) / columns) }
+    }
 }
 
 /// The style of a piece of text. It never has a meaning that the text does not have.

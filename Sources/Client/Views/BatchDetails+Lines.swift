@@ -113,15 +113,9 @@ extension BatchDetails {
         guard let errors = status.errors, !errors.isEmpty else { return [] }
         return ["\(Words.count(errors.count, "problem")) of the manifest:"]
             + errors.flatMap { problem in
-                let place = [problem.line, problem.column].compactMap { $0 }.map { ":\($0)" }
-                    .joined()
-                let path = problem.path.isEmpty ? "" : "\(problem.path.visible): "
-                let help = problem.suggestion.map { "; did you mean ‘\($0.visible)’?" } ?? ""
-                let file = status.manifest.name.visible
-                let line =
-                    "  \(file)\(place): \(path)\(problem.message.visible)"
-                    + "\(help) [\(problem.code.visible)]"
-                return line.wrapped(to: terminal.width, indent: 4, keeping: [file])
+                let file = status.manifest.name
+                return "  \(problem.line(in: file).visible)".wrapped(
+                    to: terminal.width, indent: 4, keeping: [file.visible])
             }
     }
 

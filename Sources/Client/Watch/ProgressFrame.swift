@@ -23,7 +23,7 @@ struct ProgressFrame {
         if let obstacle = daemon.obstacle, room > 2 {
             let told = sentence(obstacle.capitalizedFirst, room: room - 2)
             lines += told.map { terminal.paint($0, .yellow) }
-            room -= height(told)
+            room -= terminal.rows(of: told)
         }
         // The total below the batches; where not all have room, it also counts the others.
         let needsTotal = batches.count > 1 && room > 1
@@ -37,7 +37,7 @@ struct ProgressFrame {
             if spare > 0, daemon.obstacle == nil, let reason = batch.reason(daemon) {
                 let told = sentence("  \(reason)", room: spare)
                 lines += told.map { terminal.paint($0, .dim) }
-                spare -= height(told)
+                spare -= terminal.rows(of: told)
             }
         }
         return lines + total.flatMap { self.lines($0, layout) }
@@ -51,7 +51,7 @@ struct ProgressFrame {
         var count = 0
         var used = 0
         for row in candidates {
-            let name = DisplayWidth.of(row.name) <= most ? 0 : height([row.name])
+            let name = DisplayWidth.of(row.name) <= most ? 0 : terminal.rows(of: [row.name])
             guard used + name + 1 <= room else { break }
             used += name + 1
             count += 1
@@ -67,18 +67,12 @@ struct ProgressFrame {
     private func sentence(_ text: String, room: Int) -> [String] {
         let indent = text.prefix { $0 == " " }.count
         var lines = text.wrapped(to: width, indent: indent)
-        guard height(lines) > room else { return lines }
-        while height(lines) > room { lines.removeLast() }
+        guard terminal.rows(of: lines) > room else { return lines }
+        while terminal.rows(of: lines) > room { lines.removeLast() }
         guard let last = lines.last else { return [] }
         let mark = " \(terminal.ellipsis)"
         if DisplayWidth.of(last + mark) <= width { lines[lines.count - 1] = last + mark }
         return lines
-    }
-
-    /// The rows of the screen that lines take. A word that is wider than the screen goes on in the next row.
-    private func height(_ lines: [String]) -> Int {
-        let columns = max(1, terminal.width ?? 80)
-        return lines.reduce(0) { $0 + max(1, (DisplayWidth.of($1) + columns - 1) / columns) }
     }
 
     private struct Row {

@@ -99,15 +99,14 @@ package final class ProgressView {
     /// last column, the cursor is still there, and clearing would remove the last character.
     private func cleared(_ line: String) -> String {
         let columns = DisplayWidth.ofPainted(line)
-        let isFull = columns > 0 && columns.isMultiple(of: max(1, terminal.width ?? 80))
+        let isFull = columns > 0 && columns.isMultiple(of: terminal.columns)
         return isFull ? "\u{1B}[K\(line)" : "\(line)\u{1B}[K"
     }
 
     /// Moves the cursor to the first column of the first drawn line. A terminal that has become narrower has wrapped
     /// the lines.
     private func home() -> String {
-        let width = max(1, terminal.width ?? 80)
-        let rows = drawn.reduce(0) { $0 + max(1, (DisplayWidth.ofPainted($1) + width - 1) / width) }
+        let rows = terminal.rows(of: drawn)
         return rows > 1 ? "\r\u{1B}[\(min(rows - 1, max(0, terminal.height - 1)))A" : "\r"
     }
 
