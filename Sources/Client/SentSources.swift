@@ -36,7 +36,13 @@ package struct SentSources: Sendable {
                 let item = try Self.item(path, beside: folder, limit: limit)
             else { continue }
             if let other = taken[item.place] {
-                guard other.file == item.file else { throw Self.collision(other.path, item.path) }
+                // A relative source, and an absolute one without its first slash.
+                guard other.file == item.file else {
+                    throw ClientError(
+                        .rejected, code: "same-place",
+                        "\(FileName(other.path).text) and \(FileName(item.path).text) would have the same place in the folder that is sent; rename one of them"
+                    )
+                }
             } else if item.place.count == 1, let name = item.place.first,
                 FolderJob.format(of: name) != nil
             {
@@ -49,14 +55,6 @@ package struct SentSources: Sendable {
                 items.append(item)
             }
         }
-    }
-
-    /// Two sources with one place: a relative one, and an absolute one without its first slash.
-    private static func collision(_ a: String, _ b: String) -> ClientError {
-        ClientError(
-            .rejected, code: "same-place",
-            "\(FileName(a).text) and \(FileName(b).text) would have the same place in the folder that is sent; rename one of them"
-        )
     }
 
     /// nil for a relative path that does not exist beside the manifest.

@@ -19,18 +19,12 @@ package final class StagedFolder: StagedItem {
     package let identity: String
     private let tmp: Directory
     package let inbox: Directory
-    private let access: Access
+    /// Who may use what is collected, beside its owner: the daemon's user, by an access control list. If nil, the group
+    /// of the spool, of which the daemon is a member.
+    private let reader: UInt32?
     let folder: Directory
     /// Its name in `tmp`; nil when it is in the inbox.
     private var stagedName: FileName?
-
-    /// Who may use what is collected, beside its owner: the daemon, and as few others as possible.
-    private enum Access {
-        /// The daemon's user, by an access control list.
-        case user(UInt32)
-        /// The group of the spool, of which the daemon is a member. New files and folders get it too.
-        case group
-    }
 
     package init(in spool: SpoolFolder, daemon: UInt32? = nil) throws(ClientError) {
         inbox = try spool.inbox()
@@ -40,7 +34,7 @@ package final class StagedFolder: StagedItem {
             let (name, folder) = try StagedFolders.make(in: tmp)
             stagedName = name
             self.folder = folder
-            access = Self.share(folder, with: daemon)
+            reader = Self.share(folder, with: daemon)
             identity = try Self.identity(of: name, in: tmp)
         } catch {
             throw ClientError(error)
@@ -56,25 +50,26 @@ package final class StagedFolder: StagedItem {
         return identity
     }
 
-    private static func share(_ folder: Directory, with daemon: UInt32?) -> Access {
-        if let daemon, darkroom_share(folder.number, daemon, 7) == 0 { return .user(daemon) }
-        let access = Access.group
-        share(folder.number, with: access, isFolder: true)
-        return access
+    private static func share(_ folder: Directory, with daemon: UInt32?) -> UInt32? {
+        if let daemon, darkroom_share(folder.number, daemon, 7) == 0 { return daemon }
+        share(folder.number, with: nil, isFolder: true)
+        return nil
     }
 
     /// Sets the permissions of a new file or folder, whatever the umask. If this fails, the daemon says why it does not
     /// take the folder.
-    private static func share(_ number: CInt, with access: Access, isFolder: Bool) {
-        switch access {
-        case .user(let daemon): _ = darkroom_share(number, daemon, isFolder ? 7 : 6)
-        case .group: _ = fchmod(number, isFolder ? 0o2770 : 0o640)
+    private static func share(_ number: CInt, with reader: UInt32?, isFolder: Bool) {
+        if let reader {
+            _ = darkroom_share(number, reader, isFolder ? 7 : 6)
+        } else {
+            // New files and folders get the group, too.
+            _ = fchmod(number, isFolder ? 0o2770 : 0o640)
         }
     }
 
     /// Lets the daemon read a new file in the folder.
     func share(_ file: borrowing Descriptor) {
-        Self.share(file.number, with: access, isFolder: false)
+        Self.share(file.number, with: reader, isFolder: false)
     }
 
     /// Removes what has been collected, unless it is in the inbox.
@@ -101,7 +96,7 @@ package final class StagedFolder: StagedItem {
             } catch  where error.errno == .noSuchFileOrDirectory {
                 try place.makeDirectory(name, mode: 0o700)
                 place = try Directory(name, in: place)
-                Self.share(place.number, with: access, isFolder: true)
+                Self.share(place.number, with: reader, isFolder: true)
             }
         }
         return place

@@ -61,7 +61,10 @@ struct FormerRun {
         if status.state.isFinal {
             unfinished = nil
         } else {
-            try Self.applyJournal(to: &status, in: root, plan.id)
+            for case .ended(let index, let image) in try Self.journal(in: root, plan.id)
+            where status.images.indices.contains(index) {
+                status.images[index] = image
+            }
             unfinished = (status.images.count { $0.state.isFinal }, status.images.count)
         }
         self.outputs = outputs
@@ -73,15 +76,6 @@ struct FormerRun {
         let former = FormerOutputs()
         try former.require(in: root)
         listed = former
-    }
-
-    private static func applyJournal(
-        to status: inout Status, in root: Directory, _ id: String
-    ) throws(RunError) {
-        for case .ended(let index, let image) in try journal(in: root, id)
-        where status.images.indices.contains(index) {
-            status.images[index] = image
-        }
     }
 
     private static func journal(

@@ -19,11 +19,7 @@ package struct SampleManifest: Sendable {
     package var isTooLarge: Bool { text.utf8.count > Self.limit }
 
     package func name(_ number: Int) -> FileName {
-        pictures.isEmpty ? fileName(number) : FileName(id(number))
-    }
-
-    private func fileName(_ number: Int) -> FileName {
-        FileName("\(id(number)).\(format.rawValue)")
+        FileName(pictures.isEmpty ? "\(id(number)).\(format.rawValue)" : id(number))
     }
 
     package func id(_ number: Int) -> String { "\(kind).\(number)" }

@@ -53,7 +53,13 @@ struct ResultFolder {
     private static func answer(
         _ place: String, _ spool: SpoolOptions
     ) throws(ClientError) -> String {
-        let outbox = try outbox(spool, place)
+        let outbox: Directory
+        do {
+            outbox = try spool.open().outbox()
+        } catch {
+            // A folder may have been meant.
+            throw noSpool(place, error)
+        }
         guard !place.isEmpty, !place.hasPrefix("."),
             (try? Directory(FileName(place), in: outbox)) != nil
         else {
@@ -62,17 +68,6 @@ struct ResultFolder {
                 "\(place): there is neither such a folder nor such a batch in \(outbox.path)")
         }
         return outbox.path(of: FileName(place))
-    }
-
-    /// Without a spool, a folder may have been meant.
-    private static func outbox(
-        _ spool: SpoolOptions, _ place: String
-    ) throws(ClientError) -> Directory {
-        do {
-            return try spool.open().outbox()
-        } catch {
-            throw noSpool(place, error)
-        }
     }
 
     /// The error for a name that is no folder either.
