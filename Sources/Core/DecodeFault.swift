@@ -22,19 +22,14 @@ package enum DecodeFault {
         case hang
     }
 
-    private struct Plan: Sendable {
-        let name: String
-        let kind: Kind
-    }
-
-    private static let plan: Plan? = getenv("DARKROOM_FAULT").flatMap { value in
+    private static let plan: (name: String, kind: Kind)? = getenv("DARKROOM_FAULT").flatMap {
+        value in
         let prefix = "decode="
         let text = String(cString: value)
         guard text.hasPrefix(prefix), let colon = text.lastIndex(of: ":"),
             let kind = Kind(rawValue: String(text[text.index(after: colon)...]))
         else { return nil }
-        let name = text[..<colon].dropFirst(prefix.count)
-        return Plan(name: String(name), kind: kind)
+        return (name: String(text[..<colon].dropFirst(prefix.count)), kind: kind)
     }
 
     /// Call this when the thread begins to decode an image.

@@ -20,12 +20,8 @@ extension Directory {
     package func makeFolder(
         _ name: FileName, like model: Directory, durably: Bool
     ) throws(FileError) -> Directory {
-        do throws(FileError) {
-            try makeDirectory(name, mode: 0o700)
-            FaultPoint.outputFolderMade.pass()
-        } catch  where error.errno == .fileExists {
-            // It may be one that is not complete, or no folder.
-        }
+        // What exists may be one that is not complete, or no folder.
+        if try makeIfMissing(name, mode: 0o700) { FaultPoint.outputFolderMade.pass() }
         let made = try Directory(name, in: self)
         let found = try made.information()
         guard found.st_uid == geteuid(), found.st_mode & 0o777 == 0o700,

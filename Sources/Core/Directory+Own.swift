@@ -50,9 +50,8 @@ extension Directory {
             // It is created below.
         }
         do {
-            try makeDirectory(name, mode: mode & ~0o022)
-        } catch  where error.errno == .fileExists {
-            // Another process of the same user was faster, or somebody else: this is looked at.
+            // Another process of the same user may be faster, or somebody else: this is looked at.
+            try makeIfMissing(name, mode: mode & ~0o022)
         } catch {
             throw .file(error)
         }

@@ -41,14 +41,8 @@ extension Directory {
         let name = names.popLast() ?? FileName(path)
         var folder = self
         for name in names {
-            if isMade {
-                do throws(FileError) {
-                    try folder.makeDirectory(name)
-                    FaultPoint.outputFolderMade.pass()
-                } catch  where error.errno == .fileExists {
-                    // An earlier output is in it, or it is no folder, which the next call finds out.
-                }
-            }
+            // What exists has an earlier output in it, or is no folder, which the next call finds out.
+            if isMade, try folder.makeIfMissing(name) { FaultPoint.outputFolderMade.pass() }
             folder = try Directory(name, in: folder)
         }
         return (folder, name)
