@@ -1,4 +1,5 @@
 import CDarkroomShims
+import DarkroomCore
 import Glibc
 
 /// A small copy of a picture for a page, made of the rows that pass a place of the pipeline: the source, upright, before
@@ -46,17 +47,14 @@ package final class PicturePreview {
 
     private static func side(ofWidth width: Int, height: Int) -> Int {
         guard isNeeded(forWidth: width, height: height) else { return smallSide }
-        let pixels = width.multipliedReportingOverflow(by: height)
-        let factor =
-            (Double(pixels.overflow ? .max : pixels.partialValue) / Double(mostPixelsWithout))
-            .squareRoot()
+        let pixels = Double(width.saturatingMultiply(height))
+        let factor = (pixels / Double(mostPixelsWithout)).squareRoot()
         return min(sides.upperBound, Int(Double(sides.lowerBound) * min(100, factor)))
     }
 
     /// Whether a page needs a copy of a result of this size.
     package static func isNeeded(forWidth width: Int, height: Int) -> Bool {
-        let pixels = width.multipliedReportingOverflow(by: height)
-        return pixels.overflow || pixels.partialValue > mostPixelsWithout
+        width.saturatingMultiply(height) > mostPixelsWithout
     }
 
     /// Whether a page needs this copy, if it is of a result.

@@ -84,11 +84,10 @@ final class VariantRun: @unchecked Sendable {
 
     /// Whether the first stage changes the rows that it borrows, or lends them to one that does.
     private func mayChange(_ layout: PixelLayout) -> Bool {
-        guard case .resize(let resize)? = (turns + filters).first, resize.kernel != .nearest else {
-            return true
-        }
-        let scaled = ResizePlan(resize, width: layout.width, height: layout.height).scaled
-        return scaled.width == layout.width && scaled.height == layout.height
+        guard let first = (turns + filters).first, case .resize(let resize) = first,
+            resize.kernel != .nearest
+        else { return true }
+        return first.keepsScale(of: layout)
     }
 
     /// The report or the error, after all threads have ended.

@@ -85,11 +85,7 @@ package final class CodecProgram: Sendable {
 
     /// The Debian package that has the program.
     var debianPackage: String {
-        switch name {
-        case "heif": "darkroom-heif"
-        case "jxl": "darkroom-jxl"
-        default: Self.mainPackage
-        }
+        ["heif", "jxl"].contains(name) ? "darkroom-\(name)" : Self.mainPackage
     }
 
     /// The folder of this program's own file.

@@ -23,6 +23,16 @@ package struct PictureColour: Sendable, Equatable {
         case adobe
     }
 
+    /// Takes a profile that was beside the picture. Returns a remark if the picture cannot have it.
+    mutating func take(profile bytes: [UInt8], isGray: Bool) -> String? {
+        let profile = Profile(bytes: bytes)
+        if let reason = profile.mismatch(isGray: isGray) {
+            return "the colour profile is dropped: \(reason)"
+        }
+        self.profile = profile
+        return nil
+    }
+
     /// Notes the colour space that Exif names.
     mutating func noteColourSpace(ofExif exif: [UInt8]?) {
         guard implied == nil, let exif, ExifColourSpace.isAdobe(tiff: exif) else { return }

@@ -29,11 +29,9 @@ package struct MetadataChoice: Sendable, Equatable {
     package static let none = MetadataChoice()
 
     /// `exif: true`.
-    package static let exifCopy: MetadataChoice = {
-        var choice = MetadataChoice()
-        choice.copiesExif = true
-        return choice
-    }()
+    package static let exifCopy = MetadataChoice(copiesExif: true)
+
+    private init(copiesExif: Bool) { self.copiesExif = copiesExif }
 
     /// The words of a manifest.
     package enum Word: String, Sendable, CaseIterable {

@@ -209,10 +209,7 @@ struct XMPScanner {
 
     private mutating func rawName() throws(Damage) -> ArraySlice<UInt8> {
         let name = bytes[place...].prefix { byte in
-            byte >= 0x80 || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "_")
-                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            byte >= 0x80 || byte.isLetterOrDigit || ":_-.".utf8.contains(byte)
         }
         guard let first = name.first, first >= UInt8(ascii: "A") else { throw .form }
         place += name.count

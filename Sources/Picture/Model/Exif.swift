@@ -7,8 +7,7 @@ enum Exif {
     /// the first one.
     static func firstUsable(_ blocks: [[UInt8]]) -> [UInt8]? {
         blocks.first { block in
-            if case .damaged = ExifOrientation(tiff: block) { return false }
-            return true
+            if case .damaged = ExifOrientation(tiff: block) { false } else { true }
         } ?? blocks.first
     }
 

@@ -1,26 +1,19 @@
 /// The colour space that Exif names: the tag 40961 of its own directory (Exif 2.32, 4.6.5), and the index of
 /// interoperability, by which cameras tell Adobe RGB (DCF 2.0, 5.3).
 enum ExifColourSpace {
-    private enum Tag {
-        static let exif: UInt16 = 0x8769
-        static let colourSpace: UInt16 = 0xA001
-        static let interoperability: UInt16 = 0xA005
-        static let index: UInt16 = 1
-    }
-
     /// - Parameter tiff: of Exif; nothing is said by a damaged one.
     static func isAdobe(tiff: [UInt8]) -> Bool {
         guard let reader = TIFFReader(tiff), let first = reader.long(at: 4).map({ Int($0) }),
-            let exif = reader.number(Tag.exif, of: first)
+            let exif = reader.number(ExifTags.exifDirectory, of: first)
         else { return false }
-        switch reader.number(Tag.colourSpace, of: exif) {
+        switch reader.number(ExifTags.colourSpace, of: exif) {
         case 2: return true
         case 65535:
-            guard let directory = reader.number(Tag.interoperability, of: exif),
-                let place = reader.place(Tag.index, of: directory)
+            guard let directory = reader.number(ExifTags.interoperability, of: exif),
+                let index = reader.place(1, of: directory)
             else { return false }
             // A text of three letters lies in the entry.
-            return tiff[(place + 8)...].starts(with: "R03".utf8)
+            return tiff[(index + 8)...].starts(with: "R03".utf8)
         default: return false
         }
     }

@@ -73,7 +73,7 @@ package enum ExifOrientation: Equatable {
                 self = .damaged("Exif ends within its first directory")
                 return
             }
-            guard entry.tag == 0x0112 else { continue }
+            guard entry.tag == ExifTags.orientation else { continue }
             place = start + 2 + index * 12 + 8
             if let orientation = entry.number.flatMap({ Orientation(rawValue: $0) }) {
                 self = .found(orientation)

@@ -79,10 +79,6 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
         case cancelled = "cancelled"
         /// A filter, an output, a limit or a layout of the caller is outside its range.
         case invalidArguments = "invalid-arguments"
-
-        /// Whether an image of a manifest can have this code. The filters and outputs of a manifest are checked when it
-        /// is read.
-        package var isOfManifests: Bool { self != .invalidArguments }
     }
 
     /// The kind of the error, for a `switch`.

@@ -26,13 +26,10 @@ struct CodecFacts {
             meanings["resolution"] = .colour(.density)
         }
         if let bytes = blobs[Int(DARKROOM_CODEC_ICC)] {
-            let profile = PictureColour.Profile(bytes: bytes)
             if isCMYK {
                 cmykProfile = bytes
-            } else if let reason = profile.mismatch(isGray: isGray) {
-                remarks.append("the colour profile is dropped: \(reason)")
-            } else {
-                colour.profile = profile
+            } else if let remark = colour.take(profile: bytes, isGray: isGray) {
+                remarks.append(remark)
             }
             meanings["ICC"] = isCMYK ? .pixels : .colour(.profile)
         }

@@ -63,22 +63,17 @@ package final class JPEGReader: PictureReader {
         let (orientation, remark) = ExifOrientation.read(exif)
         if let remark { remarks.append(remark) }
         let isCMYK = raw.is_cmyk != 0
-        var cmykProfile: [UInt8]?
         var colour = PictureColour()
         if raw.has_density != 0 { colour.density = PictureColour.Density(raw.density) }
-        if let bytes = try file.calls.profile() {
-            let profile = PictureColour.Profile(bytes: bytes)
-            if isCMYK {
-                cmykProfile = bytes
-            } else if let reason = profile.mismatch(isGray: raw.channels == 1) {
-                remarks.append("the colour profile is dropped: \(reason)")
-            } else {
-                colour.profile = profile
-            }
+        let profile = try file.calls.profile()
+        if isCMYK {
+            colour = colour.stating(ofCMYK: input.profile)
+        } else if let profile, let remark = colour.take(profile: profile, isGray: raw.channels == 1)
+        {
+            remarks.append(remark)
         }
-        if isCMYK { colour = colour.stating(ofCMYK: input.profile) }
         colour.noteColourSpace(ofExif: exif)
-        cmyk = isCMYK ? CMYKSource(profile: cmykProfile, input) : nil
+        cmyk = isCMYK ? CMYKSource(profile: profile, input) : nil
         let divisor = input.divisor(width, height, orientation)
         let channels = isCMYK ? 3 : Int(raw.channels)
         let found = try views.isEmpty ? nil : file.start(views: views)

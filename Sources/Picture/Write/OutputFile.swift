@@ -54,16 +54,10 @@ struct OutputFile: ~Copyable {
     /// Writes the parts that are not in the file yet. Call this at the end.
     mutating func flush() throws(PictureError) {
         guard !pending.isEmpty else { return }
-        var failure: PictureError?
-        pending.withUnsafeBytes { bytes in
-            do throws(PictureError) {
-                try put(bytes)
-            } catch {
-                failure = error
-            }
+        defer { pending.removeAll(keepingCapacity: true) }
+        try pending.withUnsafeBufferPointer { bytes throws(PictureError) in
+            try put(UnsafeRawBufferPointer(bytes))
         }
-        pending.removeAll(keepingCapacity: true)
-        if let failure { throw failure }
     }
 
     private mutating func count(_ part: UnsafeRawBufferPointer) {

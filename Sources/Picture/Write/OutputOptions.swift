@@ -101,12 +101,7 @@ package struct OutputOptions: Sendable, Equatable {
 
 extension OutputFormat {
     /// The defaults have about the SSIM of a JPEG of quality 85 (etc/doc/performance.md).
-    package var defaultQuality: Int {
-        switch self {
-        case .avif: 75
-        default: 85
-        }
-    }
+    package var defaultQuality: Int { self == .avif ? 75 : 85 }
 
     /// More effort than this takes several times as long for a few percent (etc/doc/performance.md).
     package var defaultEffort: Int {

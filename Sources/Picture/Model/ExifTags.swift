@@ -1,5 +1,6 @@
-/// The tags of Exif that a result may keep. A list of what is permitted, because any other may have a picture or a place in
-/// it. (Exif 2.32, sections 4.6.4 to 4.6.6; XPTitle and the others up to XPSubject are of Windows.)
+/// The tags of Exif that are read, and those that a result may keep. What it may keep is a list of what is permitted,
+/// because any other may have a picture or a place in it. (Exif 2.32, sections 4.6.4 to 4.6.6; XPTitle and the others up to
+/// XPSubject are of Windows.)
 enum ExifTags {
     static let exifDirectory: UInt16 = 0x8769
     static let gpsDirectory: UInt16 = 0x8825
