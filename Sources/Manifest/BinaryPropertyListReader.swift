@@ -45,14 +45,9 @@ package struct BinaryPropertyListReader {
         guard bytes.starts(with: "bplist00".utf8) else {
             throw broken("of a version other than 00")
         }
-        var reader = BinaryPropertyListReader(bytes, try trailer(of: bytes), budget: budget)
+        var reader = BinaryPropertyListReader(
+            bytes: bytes, trailer: try trailer(of: bytes), builder: DocumentBuilder(budget: budget))
         return try reader.document()
-    }
-
-    private init(_ bytes: [UInt8], _ trailer: Trailer, budget: NodeBudget) {
-        self.bytes = bytes
-        self.trailer = trailer
-        builder = DocumentBuilder(budget: budget)
     }
 
     private static func broken(_ what: String) -> ManifestProblem {

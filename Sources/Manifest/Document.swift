@@ -98,8 +98,7 @@ package enum Document {
         var size = 1
         var height = 0
         for node in nodes {
-            let (sum, overflow) = size.addingReportingOverflow(node.size)
-            size = overflow ? .max : sum
+            size = size.saturatingAdd(node.size)
             height = max(height, node.height)
         }
         return (size, height + 1)

@@ -17,12 +17,7 @@ package enum ManifestFormat: String, Sendable, CaseIterable {
 
     /// Whether a part of such a text may be valid too, so that only time can tell whether the text is complete. The
     /// other formats have an explicit end.
-    package var mayEndAnywhere: Bool {
-        switch self {
-        case .yaml: true
-        case .json, .plist: false
-        }
-    }
+    package var mayEndAnywhere: Bool { self == .yaml }
 
     /// Reads a text into a document, with the place of every key and value.
     func read(_ bytes: [UInt8], _ budget: NodeBudget) throws(ManifestProblem) -> Document.Node {

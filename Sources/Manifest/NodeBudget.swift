@@ -18,8 +18,7 @@ package struct NodeBudget: Sendable {
 
     /// For a manifest of at most this number of images.
     package init(images: Int, stop: CancellationFlag? = nil) {
-        let (product, overflow) = images.multipliedReportingOverflow(by: 8)
-        self.init(maximum: overflow ? .max : max(100_000, product), stop: stop)
+        self.init(maximum: max(100_000, images.saturatingMultiply(8)), stop: stop)
     }
 
     package mutating func take(at place: Document.Place) throws(ManifestProblem) {

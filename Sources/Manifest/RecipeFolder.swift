@@ -22,11 +22,8 @@ package enum RecipeFolder {
 
     /// The folder beside a configuration file.
     package static func path(beside configuration: String) -> String {
-        let parts = configuration.utf8.split(
-            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        let folder = parts.dropLast().map { String(Substring($0)) }.joined(separator: "/")
-        if parts.count == 1 { return "recipes" }
-        return "\(folder)/recipes"
+        let slash = configuration.utf8.lastIndex(of: UInt8(ascii: "/"))
+        return (slash.map { String(Substring(configuration.utf8[...$0])) } ?? "") + "recipes"
     }
 
     /// Reads all recipes of a folder. A folder that does not exist has none. Files with other extensions are not

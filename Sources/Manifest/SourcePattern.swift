@@ -80,7 +80,9 @@ package struct SourcePattern: Sendable, Hashable {
     package func canMean(_ source: ByteString) -> Bool {
         let parts = source.string.pathParts
         guard let name = parts.last, source.utf8.last != UInt8(ascii: "/") else { return false }
-        return matches(FileName(bytes: name.utf8)) && parts.dropLast().hasSuffix(folder.pathParts)
+        let folders = folder.pathParts
+        return matches(FileName(bytes: name.utf8))
+            && parts.dropLast().suffix(folders.count) == folders[...]
     }
 }
 
@@ -95,12 +97,5 @@ package struct FoundSources: Codable, Sendable, Equatable {
     package var stranger: ByteString? {
         guard let pattern = try? SourcePattern(pattern) else { return files.first ?? pattern }
         return files.first { !pattern.hasFile($0) }
-    }
-}
-
-extension Sequence where Element: Equatable {
-    /// Whether it ends with these elements.
-    fileprivate func hasSuffix(_ end: [Element]) -> Bool {
-        Array(self).suffix(end.count) == end[...]
     }
 }

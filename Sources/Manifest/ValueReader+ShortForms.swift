@@ -91,12 +91,7 @@ extension FilterSpecification {
     }
 
     package var standsAlone: Bool {
-        guard !parameters.contains(where: \.isRequired) else { return false }
-        do {
-            _ = try make(FilterArguments([:], for: self))
-            return true
-        } catch {
-            return false
-        }
+        !parameters.contains(where: \.isRequired)
+            && (try? make(FilterArguments([:], for: self))) != nil
     }
 }
