@@ -113,12 +113,7 @@ final class MultiHandle {
             return true
         default: return true
         }
-        do throws(Errno) {
-            try poll.watch(socket, owner: number, flags: flags)
-            return true
-        } catch {
-            return false
-        }
+        return (try? poll.watch(socket, owner: number, flags: flags)) != nil
     }
 
     fileprivate func noteTimer(milliseconds: Int) {

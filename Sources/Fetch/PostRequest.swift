@@ -118,10 +118,7 @@ package final class PostRequest: CurlReceiver {
     // MARK: Callbacks
 
     override func take(line: UnsafeRawBufferPointer) -> Bool {
-        switch reader.take(line, limit: settings.limits.maxHeaderBytes) {
-        case .more, .whole: true
-        case .tooLarge, .noStatus: false
-        }
+        [.more, .whole].contains(reader.take(line, limit: settings.limits.maxHeaderBytes))
     }
 
     override func take(body piece: UnsafeRawBufferPointer) -> Bool {

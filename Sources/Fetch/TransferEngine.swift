@@ -61,19 +61,17 @@ package final class TransferEngine: Sendable {
     }
 
     /// Ends a transfer; its completion is called with `cancelled`. Does nothing if the transfer has ended.
-    package func cancel(_ id: TransferID) {
-        if mailbox.post(.cancel(id)) { wakeup.wake() }
-    }
+    package func cancel(_ id: TransferID) { post(.cancel(id)) }
 
     /// Ends the transfers without a response, as `cancel` does: they have no result yet, and their servers may never
     /// answer.
-    package func cancelUnanswered() {
-        if mailbox.post(.cancelUnanswered) { wakeup.wake() }
-    }
+    package func cancelUnanswered() { post(.cancelUnanswered) }
 
     /// Uses other settings for transfers that are started from now on.
-    package func update(_ settings: TransferSettings) {
-        if mailbox.post(.update(settings)) { wakeup.wake() }
+    package func update(_ settings: TransferSettings) { post(.update(settings)) }
+
+    private func post(_ command: TransferMailbox.Command) {
+        if mailbox.post(command) { wakeup.wake() }
     }
 
     /// Cancels all transfers, waits for the thread to end and closes all connections. Later calls do nothing.

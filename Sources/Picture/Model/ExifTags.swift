@@ -1,5 +1,5 @@
-/// The tags of Exif that are read, and those that a result may keep. What it may keep is a list of what is permitted,
-/// because any other may have a picture or a place in it. (Exif 2.32, sections 4.6.4 to 4.6.6; XPTitle and the others up to
+/// The tags of Exif that are read, and those that a result may keep. The latter are a list of what is permitted, because
+/// any other may have a picture or a place in it. (Exif 2.32, sections 4.6.4 to 4.6.6; XPTitle and the others up to
 /// XPSubject are of Windows.)
 enum ExifTags {
     static let exifDirectory: UInt16 = 0x8769
