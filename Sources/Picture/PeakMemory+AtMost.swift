@@ -50,7 +50,7 @@ extension PeakMemory {
 
     /// The number of channels of the picture on a larger canvas.
     private func padded(with background: Colour) throws(PictureError) -> Int {
-        try PadStage(
+        try PadFilter.stage(
             to: ResizePlan.Size(width: 2, height: 1), at: (0, 0), with: background,
             BlankStage(layout.with(width: 1, height: 1))
         ).layout.channels

@@ -164,7 +164,7 @@ package final class PicturePreview {
     private func rows(_ orientation: Orientation = .topLeft) throws(PictureError) -> (any Stage)? {
         guard let layout, let samples else { return nil }
         // A later stage may change its rows in place, and the samples must stay.
-        var rows: any Stage = try CopyingStage(HeldRows(layout, [samples]), layout: layout) {
+        var rows: any Stage = try RowStage(HeldRows(layout, [samples]), layout: layout) {
             $1.copyMemory(from: $0, byteCount: layout.bytesPerRow)
         }
         if let gammaTable = colour.gammaTable {

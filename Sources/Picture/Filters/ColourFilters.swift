@@ -106,7 +106,7 @@ enum ColourFilters {
     ) throws(PictureError) -> any Stage {
         let input = upstream.layout
         let layout = input.with(channels: input.channels + 2)
-        return try CopyingStage(upstream, layout: layout) { from, to in
+        return try RowStage(upstream, layout: layout) { from, to in
             darkroom_tint(from, to, input.width, Int32(input.channels), Int32(input.depth), factors)
         }
     }

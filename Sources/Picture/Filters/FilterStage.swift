@@ -29,17 +29,17 @@ package enum FilterStage {
         case .posterize(let levels): try ColourFilters.posterize(levels, upstream)
         case .vignette(let vignette): try VignetteFilter.make(vignette, upstream)
         case .flatten(let colour): try FlattenFilter.make(colour, upstream)
-        case .overlay(let overlay): try OverlayStage(overlay, upstream, context)
+        case .overlay(let overlay): try OverlayFilter.make(overlay, upstream, context)
         case .resize(let resize): try ResizeFilter.make(resize, upstream, context)
         case .crop(let crop): try CropStage.make(crop, upstream)
         case .trim(let tolerance): try TrimFilter.make(tolerance, upstream, context.memory)
-        case .pad(let pad): try PadStage.make(pad, upstream, context.limits)
+        case .pad(let pad): try PadFilter.make(pad, upstream, context.limits)
         case .rotate(let rotation): try TurnStage(.rotate(rotation), upstream, context.memory)
         case .flip: try TurnStage(.flip, upstream, context.memory)
         case .flop: FlopFilter.make(upstream)
-        case .blur(let sigma): try BlurStage(sigma: sigma, upstream, context.memory)
+        case .blur(let sigma): try BlurFilters.blur(sigma: sigma, upstream, context.memory)
         case .sharpen(let sigma, let amount, let threshold):
-            try SharpenStage(
+            try BlurFilters.sharpen(
                 sigma: sigma, amount: amount, threshold: threshold, upstream, context.memory)
         }
     }

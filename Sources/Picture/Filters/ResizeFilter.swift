@@ -15,14 +15,14 @@ enum ResizeFilter {
             stage = try CropStage.make(
                 x: window.x, y: window.y, width: window.width, height: window.height, stage)
         } else if resize.kernel == .nearest {
-            stage = try NearestStage(plan, stage)
+            stage = try nearest(plan, stage)
         } else {
             stage = try ResampleStage.make(plan, resize, stage, context.memory)
         }
         if plan.canvas.width == plan.window.width, plan.canvas.height == plan.window.height {
             return stage
         }
-        return try PadStage(to: plan.canvas, at: plan.margin, with: resize.background, stage)
+        return try PadFilter.stage(to: plan.canvas, at: plan.margin, with: resize.background, stage)
     }
 
     /// The remark on a filter whose meaning has changed, if another version would have made another picture.

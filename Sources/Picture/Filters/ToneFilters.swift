@@ -87,7 +87,7 @@ extension Stage {
     ) throws(PictureError) -> any Stage {
         if layout.channels == channels { return self }
         let input = layout
-        return try CopyingStage(self, layout: input.with(channels: channels)) { from, to in
+        return try RowStage(self, layout: input.with(channels: channels)) { from, to in
             darkroom_expand(
                 from, Int32(input.channels), to, Int32(channels), input.width, Int32(input.depth),
                 alpha)

@@ -12,20 +12,10 @@ import Glibc
 /// The result has the picture's size, depth and alpha, and is RGB if one of the two is. Only the visible part of the
 /// other image is held in memory, which counts for the picture's budget. It is read when the stage is created, and
 /// scaled meanwhile, if the overlay has a scale.
-final class OverlayStage: Stage {
-    let layout: PixelLayout
-    private let upstream: any Stage
-    private let opacity: Double
-    /// The rows and columns of the picture that are covered; empty if the other image is completely outside.
-    private let rows: Range<Int>
-    private let columns: Range<Int>
-    /// The visible part, with the channels of the picture's colour, and alpha.
-    private let over: FilterBuffer<UInt8>
-    private let overLayout: PixelLayout
-
-    init(
+enum OverlayFilter {
+    static func make(
         _ overlay: Filter.Overlay, _ upstream: any Stage, _ context: StageContext
-    ) throws(PictureError) {
+    ) throws(PictureError) -> any Stage {
         do throws(PictureError) {
             let image = try context.openImage(overlay.from)
             let source = PictureDecoder.Input(
@@ -44,18 +34,18 @@ final class OverlayStage: Stage {
                 context)
             let size = scaled.layout
             let corner = overlay.corner(of: size, on: input)
-            (columns, rows) = overlay.covered(by: size, of: input)
+            // Empty if the other image is completely outside.
+            let (columns, rows) = overlay.covered(by: size, of: input)
             let isGray = size.isGray && input.isGray
-            self.upstream = try upstream.expanded(
+            let picture = try upstream.expanded(
                 toChannels: (isGray ? 1 : 3) + (input.hasAlpha ? 1 : 0))
-            layout = self.upstream.layout
-            opacity = overlay.opacity
-            overLayout = PixelLayout(
+            let layout = picture.layout
+            // The visible part, with the channels of the picture's colour, and alpha.
+            let overLayout = PixelLayout(
                 width: max(columns.count, 1), height: max(rows.count, 1),
                 channels: isGray ? 2 : 4, depth: size.depth)
-            over = try FilterBuffer(
-                count: overLayout.bytes, of: context.memory,
-                for: "overlay")
+            let over = try FilterBuffer<UInt8>(
+                count: overLayout.bytes, of: context.memory, for: "overlay")
             let feed = RowFeed(scaled)
             if !columns.isEmpty, !rows.isEmpty {
                 try feed.skip(to: rows.lowerBound - corner.y)
@@ -75,25 +65,22 @@ final class OverlayStage: Stage {
             if columns.isEmpty || rows.isEmpty {
                 context.remarks.append("overlay: \(image.name) is completely outside the picture")
             }
+            return InPlaceStage(picture) { band in
+                if columns.isEmpty { return }
+                for row in band.rows.clamped(to: rows) {
+                    darkroom_over(
+                        band.start + (row - band.rows.lowerBound) * layout.bytesPerRow
+                            + columns.lowerBound * layout.bytesPerPixel,
+                        Int32(layout.channels), Int32(layout.depth),
+                        over.at((row - rows.lowerBound) * overLayout.bytesPerRow),
+                        Int32(overLayout.depth), columns.count, overlay.opacity)
+                }
+            }
         } catch {
             var named = error
             if !error.message.hasPrefix("overlay: ") { named.message = "overlay: \(error.message)" }
             throw named
         }
-    }
-
-    func nextBand() throws(PictureError) -> Band? {
-        guard let band = try upstream.nextBand() else { return nil }
-        if columns.isEmpty { return band }
-        for row in band.rows.clamped(to: rows) {
-            darkroom_over(
-                band.start + (row - band.rows.lowerBound) * layout.bytesPerRow
-                    + columns.lowerBound * layout.bytesPerPixel,
-                Int32(layout.channels), Int32(layout.depth),
-                over.at((row - rows.lowerBound) * overLayout.bytesPerRow),
-                Int32(overLayout.depth), columns.count, opacity)
-        }
-        return band
     }
 }
 
