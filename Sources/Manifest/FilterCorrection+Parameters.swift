@@ -146,10 +146,8 @@ extension FilterCorrection {
     /// The text of a node, or of the only item of a list.
     static func text(meantBy node: Document.Node) -> ByteString? {
         if case .list(let list) = node.value, list.items.count == 1 { return list.items[0].text }
-        switch node.value {
-        case .integer(let value): return ByteString("\(value)")
-        default: return node.text
-        }
+        if case .integer(let value) = node.value { return ByteString("\(value)") }
+        return node.text
     }
 
     /// The words of other notations for true and false.

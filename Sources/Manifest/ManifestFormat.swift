@@ -24,7 +24,9 @@ package enum ManifestFormat: String, Sendable, CaseIterable {
         switch self {
         case .json: try JSONReader.read(bytes, budget: budget)
         case .yaml: try YAMLReader.read(bytes, budget: budget)
-        case .plist: try PropertyListReader.read(bytes, budget: budget)
+        case .plist where bytes.starts(with: "bplist".utf8):
+            try BinaryPropertyListReader.read(bytes, budget: budget)
+        case .plist: try XMLPropertyListReader.read(bytes, budget: budget)
         }
     }
 

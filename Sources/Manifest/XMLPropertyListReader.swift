@@ -2,6 +2,9 @@ import DarkroomCore
 import DarkroomPicture
 
 /// Reads a property list in XML with the place of every key and value. Nothing recurses.
+///
+/// Foundation's reader is not used, for binary ones neither: it keeps one of two equal keys without an error, it has no
+/// places, and it recurses as deep as the file demands.
 package struct XMLPropertyListReader {
     private var scanner: XMLScanner
     private var builder: DocumentBuilder
