@@ -6,12 +6,7 @@ enum SourceScheme: String, CaseIterable {
     case http, https, file
 
     /// nil if no source has this scheme. Upper case means the same.
-    init?(_ scheme: ByteString) {
-        let lowered = scheme.asciiLowercased
-        guard let found = Self.allCases.first(where: { ByteString($0.rawValue) == lowered })
-        else { return nil }
-        self = found
-    }
+    init?(_ scheme: ByteString) { self.init(rawValue: scheme.asciiLowercased.string) }
 
     /// How such a URL begins, in lower case: what tells it from a path with a colon.
     var beginning: ByteString {
