@@ -6,9 +6,7 @@ import CDarkroomPixels
 final class CMYKConverter {
     /// Of a stored row.
     let bytesPerRow: Int
-    private let width: Int
-    private let channels: Int
-    private let depth: Int
+    private let layout: PixelLayout
     private let table: [UInt16]
 
     /// - Parameters:
@@ -17,16 +15,16 @@ final class CMYKConverter {
     init(to layout: PixelLayout, table: [UInt16]) {
         precondition(table.count == CMYKModel.count)
         self.table = table
-        (width, channels, depth) = (layout.width, layout.channels, layout.depth)
-        bytesPerRow = width * (channels + 1) * depth / 8
+        self.layout = layout
+        bytesPerRow = layout.width * (layout.channels + 1) * layout.depth / 8
     }
 
     /// The converted rows begin where the stored ones did.
     func convert(_ start: UnsafeMutableRawPointer, rows: Int) {
         table.withUnsafeBufferPointer {
             darkroom_convert_table(
-                start, channels + 1, start, channels, rows * width, 4, Int32(depth),
-                $0.baseAddress, UInt32(CMYKModel.steps))
+                start, layout.channels + 1, start, layout.channels, rows * layout.width, 4,
+                Int32(layout.depth), $0.baseAddress, UInt32(CMYKModel.steps))
         }
     }
 }

@@ -43,11 +43,8 @@ struct ICCProfile {
     }
 
     private static func columns(_ reader: Reader, _ tags: [String: Range<Int>]) -> Matrix3? {
-        var columns: [[Double]] = []
-        for name in ["rXYZ", "gXYZ", "bXYZ"] {
-            guard let place = tags[name], let column = reader.xyz(place) else { return nil }
-            columns.append(column)
-        }
+        let columns = ["rXYZ", "gXYZ", "bXYZ"].compactMap { tags[$0].flatMap(reader.xyz) }
+        guard columns.count == 3 else { return nil }
         return Matrix3(rows: (0..<3).map { row in columns.map { $0[row] } })
     }
 }

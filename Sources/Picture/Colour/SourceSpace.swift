@@ -81,16 +81,13 @@ extension RGBSpace {
     init?(codePoints points: [UInt8]) {
         // A PNG has RGB of full range, so the matrix is 0; other files say only this.
         guard points.count == 4, points[2] == 0, points[3] == 1 else { return nil }
-        let (primaries, white): ([Double], [Double])
-        let d65 = Self.d65
+        let primaries: [Double]
         switch points[0] {
-        case 1: (primaries, white) = ([0.64, 0.33, 0.30, 0.60, 0.15, 0.06], d65)
-        case 5: (primaries, white) = ([0.64, 0.33, 0.29, 0.60, 0.15, 0.06], d65)
-        case 6, 7: (primaries, white) = ([0.630, 0.340, 0.310, 0.595, 0.155, 0.070], d65)
-        case 9: (primaries, white) = ([0.708, 0.292, 0.170, 0.797, 0.131, 0.046], d65)
-        case 11:
-            (primaries, white) = ([0.680, 0.320, 0.265, 0.690, 0.150, 0.060], [0.314, 0.351])
-        case 12: (primaries, white) = ([0.680, 0.320, 0.265, 0.690, 0.150, 0.060], d65)
+        case 1: primaries = [0.64, 0.33, 0.30, 0.60, 0.15, 0.06]
+        case 5: primaries = [0.64, 0.33, 0.29, 0.60, 0.15, 0.06]
+        case 6, 7: primaries = [0.630, 0.340, 0.310, 0.595, 0.155, 0.070]
+        case 9: primaries = [0.708, 0.292, 0.170, 0.797, 0.131, 0.046]
+        case 11, 12: primaries = [0.680, 0.320, 0.265, 0.690, 0.150, 0.060]
         default: return nil
         }
         let curve: [Double]
@@ -102,6 +99,7 @@ extension RGBSpace {
         case 8: curve = Self.curve { $0 }
         default: return nil
         }
+        let white = points[0] == 11 ? [0.314, 0.351] : Self.d65
         self.init(curve: curve, primaries: primaries, white: white)
     }
 

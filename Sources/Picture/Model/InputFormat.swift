@@ -238,10 +238,8 @@ extension InputFormat {
 
     /// Whether `bytes` may be UTF-8. They may be cut off at any place.
     private static func isUTF8(_ bytes: ArraySlice<UInt8>) -> Bool {
-        for cut in 0...min(3, bytes.count)
-        where String(validating: bytes.dropLast(cut), as: UTF8.self) != nil {
-            return true
+        (0...min(3, bytes.count)).contains { cut in
+            String(validating: bytes.dropLast(cut), as: UTF8.self) != nil
         }
-        return false
     }
 }
