@@ -1,5 +1,4 @@
 import DarkroomCore
-import SystemPackage
 
 /// Identifies one transfer of one engine.
 package struct TransferID: Sendable, Hashable {
@@ -60,17 +59,5 @@ package final class TransferOutput: Sendable {
     package init(_ descriptor: consuming Descriptor, name: String) {
         self.descriptor = descriptor
         self.name = name
-    }
-
-    /// Creates the file `path`, which must not exist, for writing and reading.
-    package convenience init(creating path: String) throws(FetchError) {
-        do {
-            let file = try FileDescriptor.open(
-                path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
-                permissions: [.ownerReadWrite])
-            self.init(Descriptor(owning: file.rawValue), name: path)
-        } catch {
-            throw FetchError(.writeFailed, "\(path): cannot be created: \(error)")
-        }
     }
 }
