@@ -24,16 +24,13 @@ package struct JSONWriter: Sendable {
 
     // MARK: Members
 
-    package mutating func add(_ key: StaticString, _ value: Int?) {
-        guard let value else { return }
-        begin(key)
-        bytes += "\(value)".utf8
-    }
+    package mutating func add(_ key: StaticString, _ value: Int?) { add(key, bare: value) }
+    package mutating func add(_ key: StaticString, _ value: Bool?) { add(key, bare: value) }
 
-    package mutating func add(_ key: StaticString, _ value: Bool?) {
+    private mutating func add(_ key: StaticString, bare value: (some CustomStringConvertible)?) {
         guard let value else { return }
         begin(key)
-        bytes += "\(value)".utf8
+        bytes += value.description.utf8
     }
 
     /// - Parameter value: a finite number.
