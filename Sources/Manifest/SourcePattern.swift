@@ -18,17 +18,9 @@ package struct SourcePattern: Sendable, Hashable {
     package private(set) var includesFolders = false
 
     /// All pictures of a folder that was submitted without a manifest.
-    package static var everything: SourcePattern {
-        var pattern = SourcePattern(text: "./", folder: ".", name: nil)
-        pattern.includesFolders = true
-        return pattern
-    }
+    package static let everything = SourcePattern()
 
-    private init(text: ByteString, folder: String, name: NamePattern?) {
-        self.text = text
-        self.folder = folder
-        self.name = name
-    }
+    private init() { (text, folder, name, includesFolders) = ("./", ".", nil, true) }
 
     /// nil if the source means one picture.
     ///
