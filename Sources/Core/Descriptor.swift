@@ -40,7 +40,7 @@ package func retryingInterrupts<Value: SignedInteger>(_ call: () -> Value) throw
 }
 
 /// The same. An error names the step and the file.
-func retryingInterrupts<Value: SignedInteger>(
+package func retryingInterrupts<Value: SignedInteger>(
     _ step: FileError.Step, _ path: @autoclosure () -> String,
     detail: @autoclosure () -> String? = nil, _ call: () -> Value
 ) throws(FileError) -> Value {

@@ -8,36 +8,32 @@ final class Inotify: Sendable {
     private let descriptor: Descriptor
 
     init(for path: String) throws(FileError) {
-        do {
-            descriptor = Descriptor(
-                owning: try retryingInterrupts {
-                    inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
-                })
-        } catch {
-            throw FileError(.watch, path, error, detail: "(inotify_init)")
-        }
+        descriptor = Descriptor(
+            owning: try retryingInterrupts(.watch, path, detail: "(inotify_init)") {
+                inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+            })
     }
 
     /// Adds a watch by the open folder, so that it watches the same folder that is listed.
     func add(_ folder: Directory, _ mask: UInt32) throws(FileError) -> CInt {
-        do {
-            return try retryingInterrupts {
-                inotify_add_watch(descriptor.number, "/proc/self/fd/\(folder.number)", mask)
-            }
-        } catch {
-            throw FileError(.watch, folder.path, error, detail: "(inotify_add_watch)")
+        try retryingInterrupts(.watch, folder.path, detail: "(inotify_add_watch)") {
+            inotify_add_watch(descriptor.number, "/proc/self/fd/\(folder.number)", mask)
         }
     }
 
     func remove(_ watch: CInt) { inotify_rm_watch(descriptor.number, watch) }
 
-    /// Calls `handler` on `queue` when records have arrived, until the source is cancelled. The source holds the
-    /// descriptor, so that it is closed only after that.
-    func source(
-        on queue: DispatchQueue, handler: @escaping @Sendable () -> Void
+    /// Calls `handler` on `queue` with the events of the records that have arrived, until the source is cancelled. The
+    /// source holds the descriptor, so that it is closed only after that.
+    func source<Event: Sendable>(
+        on queue: DispatchQueue, read: @escaping @Sendable () -> [Event],
+        handler: @escaping @Sendable ([Event]) -> Void
     ) -> any DispatchSourceRead {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.number, queue: queue)
-        source.setEventHandler(handler: handler)
+        source.setEventHandler { @Sendable in
+            let events = read()
+            if !events.isEmpty { handler(events) }
+        }
         source.setCancelHandler { @Sendable in _ = self }
         source.activate()
         return source

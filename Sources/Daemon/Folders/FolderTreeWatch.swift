@@ -23,10 +23,7 @@ final class FolderTreeWatch {
         let inotify = try Inotify(for: "hot folder")
         let records = TreeRecords(inotify)
         self.records = records
-        source = inotify.source(on: queue) {
-            let events = records.read()
-            if !events.isEmpty { handler(events) }
-        }
+        source = inotify.source(on: queue, read: { records.read() }, handler: handler)
     }
 
     deinit { source.cancel() }

@@ -43,10 +43,7 @@ package final class InboxWatch {
         let records = InboxRecords(
             inotify, parentWatch: try inotify.add(parent, Self.parentMask), folder: name)
         self.records = records
-        source = inotify.source(on: queue) {
-            let events = records.read()
-            if !events.isEmpty { handler(events) }
-        }
+        source = inotify.source(on: queue, read: { records.read() }, handler: handler)
     }
 
     deinit { source.cancel() }

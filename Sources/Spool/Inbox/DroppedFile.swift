@@ -37,16 +37,12 @@ enum DroppedFile {
     ) throws(FileError) -> (information: stat, identity: String) {
         var information = stat()
         var birth = timespec()
-        do throws(Errno) {
-            let isKnown = try retryingInterrupts {
-                name.withCString { darkroom_examine(number, $0, &information, &birth) }
-            }
-            let identity = identity(
-                inode: UInt64(information.st_ino), birth: isKnown == 1 ? birth : nil)
-            return (information, identity)
-        } catch {
-            throw FileError(.examine, path(), error)
+        let isKnown = try retryingInterrupts(.examine, path()) {
+            name.withCString { darkroom_examine(number, $0, &information, &birth) }
         }
+        let identity = identity(
+            inode: UInt64(information.st_ino), birth: isKnown == 1 ? birth : nil)
+        return (information, identity)
     }
 }
 
