@@ -51,15 +51,15 @@ final class Housekeeper: @unchecked Sendable {
         spool.ended.onMove { [weak self] in self?.clearEnded($0) }
         queue.async { [self] in
             clearLeftovers()
-            if isAfterCrash { removeOutdatedProgress() }
-            readNote()
+            if isAfterCrash {
+                attempt { () throws(FileError) in
+                    try OutdatedProgress.remove(from: spool) { [self] in isStopped }
+                }
+            }
+            attempt { () throws(FileError) in
+                trust = try ClockNote.read(in: spool.root) ?? trust
+            }
             come(in: seconds)
-        }
-    }
-
-    private func readNote() {
-        attempt { () throws(FileError) in
-            trust = try ClockNote.read(in: spool.root) ?? trust
         }
     }
 
@@ -145,8 +145,7 @@ final class Housekeeper: @unchecked Sendable {
     /// Finishes removals that a previous daemon had begun.
     private func clearLeftovers() {
         attempt { () throws(FileError) in
-            let count = try expired.clear()
-            if count > 0 { log.leftoversRemoved(count) }
+            log.leftoversRemoved(try expired.clear())
         }
         clearFolders()
     }
@@ -158,17 +157,16 @@ final class Housekeeper: @unchecked Sendable {
         if let foldersCleared, Clock.uptime - foldersCleared < Self.hour { return }
         foldersCleared = Clock.uptime
         attempt { () throws(FileError) in
-            let ended = try spool.ended.clear { [self] in isStopped }
-            if ended > 0 { log.endedFoldersRemoved(ended) }
+            log.endedFoldersRemoved(try spool.ended.clear { [self] in isStopped })
         }
         attempt { () throws(FileError) in
-            let staged = try StagedFolders.removeLeftovers(in: spool.tmp) { [self] in isStopped }
-            if staged > 0 { log.stagedFoldersRemoved(staged) }
+            log.stagedFoldersRemoved(
+                try StagedFolders.removeLeftovers(in: spool.tmp) { [self] in isStopped })
             try StagedFolders.removeEmptyWrappers(in: spool.tmp)
         }
         attempt { () throws(FileError) in
-            let count = try ExactManifests(spool: spool).sweep { [self] in isStopped }
-            if count > 0 { log.exactManifestsRemoved(count) }
+            log.exactManifestsRemoved(
+                try ExactManifests(spool: spool).sweep { [self] in isStopped })
         }
     }
 
@@ -194,12 +192,6 @@ final class Housekeeper: @unchecked Sendable {
     }
 
     private var expired: Expired { Expired(spool: spool, isStopped: { [self] in isStopped }) }
-
-    private func removeOutdatedProgress() {
-        attempt { () throws(FileError) in
-            try OutdatedProgress.remove(from: spool) { [self] in isStopped }
-        }
-    }
 
     /// Returns when the next entry expires.
     private func expire(_ configuration: Configuration, _ now: Date) -> Date? {

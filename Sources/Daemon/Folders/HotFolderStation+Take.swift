@@ -31,20 +31,8 @@ extension HotFolderStation {
         let side: Side
         let error: FileError
 
-        static func picture<Value: ~Copyable>(
-            _ step: @autoclosure () throws(FileError) -> Value
-        ) throws(Copying) -> Value {
-            try of(.picture, step)
-        }
-
-        static func spool<Value: ~Copyable>(
-            _ step: @autoclosure () throws(FileError) -> Value
-        ) throws(Copying) -> Value {
-            try of(.spool, step)
-        }
-
-        private static func of<Value: ~Copyable>(
-            _ side: Side, _ step: () throws(FileError) -> Value
+        static func of<Value: ~Copyable>(
+            _ side: Side, _ step: @autoclosure () throws(FileError) -> Value
         ) throws(Copying) -> Value {
             do throws(FileError) {
                 return try step()
@@ -118,11 +106,11 @@ extension HotFolderStation {
         _ path: RelativePath, from root: Directory, _ collection: inout Group
     ) throws(Copying) {
         let shown = "\(self.path)/\(path.text)"
-        let file = try Copying.picture(root.open(beneath: path))
-        let before = try Copying.picture(file.information(path: shown))
-        let identity = try Copying.picture(file.droppedIdentity(path: shown))
-        let parent = try Copying.picture(root.folder(beneath: path.folder))
-        let place = try Copying.picture(parent.information())
+        let file = try Copying.of(.picture, root.open(beneath: path))
+        let before = try Copying.of(.picture, file.information(path: shown))
+        let identity = try Copying.of(.picture, file.droppedIdentity(path: shown))
+        let parent = try Copying.of(.picture, root.folder(beneath: path.folder))
+        let place = try Copying.of(.picture, parent.information())
         // It may have been exchanged since it was examined, and its folder, too.
         guard let seen, FolderIdentity(place).device == seen.device, before.length > 0,
             before.length <= settings.maximumBytes
@@ -144,15 +132,15 @@ extension HotFolderStation {
         let copyName = copyName(for: path, &collection)
         let name = FileName(copyName.string)
         let digest = try copy(file, length: before.length, shown, to: name, in: collection.copies)
-        let after = try Copying.picture(file.information(path: shown))
+        let after = try Copying.of(.picture, file.information(path: shown))
         guard !isStopped, FileIdentity(after) == FileIdentity(before),
             after.st_ctim.isSame(before.st_ctim)
         else {
-            try Copying.spool(collection.copies.remove(name))
+            try Copying.of(.spool, collection.copies.remove(name))
             return files.move(path, .seen(FileIdentity(after), isWhole: false), now: time.now)
         }
         if case .perhaps(let entry) = finding, entry.sha256 == ByteString(digest) {
-            try Copying.spool(collection.copies.remove(name))
+            try Copying.of(.spool, collection.copies.remove(name))
             var known = entry
             known.stamp = stamp
             known.path = path
@@ -174,7 +162,7 @@ extension HotFolderStation {
         _ file: borrowing Descriptor, length: Int, _ shown: String, to name: FileName,
         in folder: Directory
     ) throws(Copying) -> String {
-        let copy = try Copying.spool(folder.create(name))
+        let copy = try Copying.of(.spool, folder.create(name))
         let place = folder.path(of: name)
         do throws(FileError) {
             return try file.copySparsely(upTo: length, path: shown, to: copy, place, stop: stopped)

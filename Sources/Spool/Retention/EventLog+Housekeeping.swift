@@ -63,28 +63,32 @@ extension EventLog {
     }
 
     package func leftoversRemoved(_ count: Int) {
-        say(
-            .orphanRemoved,
+        orphansRemoved(
+            count,
             "\(Words.count(count, "expired batch", "expired batches")) removed from active/, where a previous "
-                + "process had left them", [.count: "\(count)"])
+                + "process had left them")
     }
 
     package func endedFoldersRemoved(_ count: Int) {
-        say(
-            .orphanRemoved,
+        orphansRemoved(
+            count,
             "\(Words.count(count, "folder")) of ended batches removed from active/, which the submitters had kept from "
-                + "being removed", [.count: "\(count)"])
+                + "being removed")
     }
 
     package func exactManifestsRemoved(_ count: Int) {
-        say(
-            .orphanRemoved,
-            "\(Words.count(count, "manifest")) removed from private/, whose answers are gone from the outbox",
-            [.count: "\(count)"])
+        orphansRemoved(
+            count,
+            "\(Words.count(count, "manifest")) removed from private/, whose answers are gone from the "
+                + "outbox")
     }
 
     package func orphan(_ name: String, removed reason: String) {
-        say(.orphanRemoved, "active/\(name) removed: \(reason)", [.count: "1"])
+        orphansRemoved(1, "active/\(name) removed: \(reason)")
+    }
+
+    private func orphansRemoved(_ count: Int, _ words: String) {
+        if count > 0 { say(.orphanRemoved, words, [.count: "\(count)"]) }
     }
 
     package func staleUploads(_ stale: StaleUploads, hours: Int) {
@@ -96,10 +100,10 @@ extension EventLog {
     }
 
     package func stagedFoldersRemoved(_ count: Int) {
-        say(
-            .orphanRemoved,
-            "\(Words.count(count, "folder")) in tmp/ removed, whose submitters were killed before they were complete",
-            [.count: "\(count)"])
+        orphansRemoved(
+            count,
+            "\(Words.count(count, "folder")) in tmp/ removed, whose submitters were killed before they were "
+                + "complete")
     }
 
     package func uploadsRemoved(_ count: Int, bytes: Int) {
