@@ -79,20 +79,6 @@ extension DeliveryStation {
         return job
     }
 
-    /// The folder has refused everything, so that images wait.
-    func refused(_ failure: Failure) {
-        if trouble == nil {
-            shared.log.folderWaits(path, "outputs cannot be delivered", of: "images", failure)
-        }
-        wait(because: failure)
-    }
-
-    func worksAgain() {
-        guard let trouble = trouble.take() else { return }
-        shared.log.folderWorksAgain(
-            path, "outputs can be delivered", since: trouble.since, trouble.failure)
-    }
-
     func endCancelled() {
         for job in pending.takeAll(where: \.cancellation.isSet) { giveUp(job, .cancelled) }
     }

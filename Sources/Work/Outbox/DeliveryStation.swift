@@ -26,6 +26,7 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
     // @unchecked: the stored variables are used on `queue` only.
 
     private static let mostOfPass = 64
+    private static let works = "outputs can be delivered"
 
     let path: String
     let shared: StationShared
@@ -120,14 +121,15 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
         }
         if !copied.isEmpty { FaultPoint.deliveryCopied.pass() }
         // What is copied or promised tells more.
-        if isOpen, refusal == nil, copied.isEmpty, promised.isEmpty { worksAgain() }
+        if isOpen, refusal == nil, copied.isEmpty, promised.isEmpty { worksAgain(path, Self.works) }
         promise(copied, &opened)
         placeSoon()
         endPass()
     }
 
     private func endPass() {
-        if let failure = refusal.take() { refused(failure) } else { passSoon() }
+        guard let failure = refusal.take() else { return passSoon() }
+        refused(failure, by: path, "outputs cannot be delivered", of: "images")
     }
 
     /// Waits until copies, or names, are on the disk.
@@ -256,10 +258,10 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
         image.deliveredTo = RareText(place)
         if !isCertain { image.warnings = (image.warnings ?? []) + [Self.warning(of: place)] }
         forget(&job)
-        worksAgain()
+        worksAgain(path, Self.works)
         if job.trouble != nil, let refusedAlone, refusedAlone.count == 1 {
             shared.log.folderWorksAgain(
-                path, "outputs can be delivered", since: refusedAlone.since, refusedAlone.failure)
+                path, Self.works, since: refusedAlone.since, refusedAlone.failure)
         }
         end(job, .success(image))
     }

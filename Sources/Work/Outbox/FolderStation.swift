@@ -68,6 +68,17 @@ extension FolderStation {
         }
     }
 
+    /// A folder has refused everything, or the first thing, so that images or batches wait.
+    func refused(_ failure: Failure, by folder: String, _ what: String, of waiting: String) {
+        if trouble == nil { shared.log.folderWaits(folder, what, of: waiting, failure) }
+        wait(because: failure)
+    }
+
+    func worksAgain(_ folder: String, _ what: String) {
+        guard let trouble = trouble.take() else { return }
+        shared.log.folderWorksAgain(folder, what, since: trouble.since, trouble.failure)
+    }
+
     fileprivate func tryAgain() {
         queue.async { [self] in
             trouble?.isWaiting = false

@@ -73,17 +73,7 @@ extension OriginalStation {
     func refused(_ failure: Failure, _ target: String) {
         // The last batch was cancelled, and nobody waits for the end of this.
         guard let work = works.values.first else { return trouble = nil }
-        let path = folder(of: work.job.settings())?.path
-        if trouble == nil {
-            shared.log.folderWaits(
-                target, "originals of \(path ?? key.text) cannot be moved", of: "batches", failure)
-        }
-        wait(because: failure)
-    }
-
-    func worksAgain(_ path: String, _ target: String) {
-        guard let trouble = trouble.take() else { return }
-        shared.log.folderWorksAgain(
-            target, "originals of \(path) can be moved", since: trouble.since, trouble.failure)
+        let path = folder(of: work.job.settings())?.path ?? key.text
+        refused(failure, by: target, "originals of \(path) cannot be moved", of: "batches")
     }
 }

@@ -105,7 +105,9 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
             end(key)
         }
         if let refusal { return refused(refusal.failure, refusal.target) }
-        if let working, trouble?.isWaiting != true { worksAgain(working.path, working.target) }
+        if let working, trouble?.isWaiting != true {
+            worksAgain(working.target, "originals of \(working.path) can be moved")
+        }
         passSoonIfDue()
     }
 
@@ -236,7 +238,9 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
             left = work.promised
             failure = Failure(error)
         }
-        if left.count < work.promised.count { worksAgain(folder.path, place.folder) }
+        if left.count < work.promised.count {
+            worksAgain(place.folder, "originals of \(folder.path) can be moved")
+        }
         giveBack(left, of: key, folder.path)
         guard let failure else { return }
         refuse(key, failure, in: folder.path)
