@@ -1,4 +1,5 @@
 import DarkroomAnswer
+import DarkroomCore
 import DarkroomManifest
 
 /// The images whose pixels are handed over to other images of the batch, and the state of these pixels.
@@ -46,10 +47,7 @@ struct HandOverTable {
 
     mutating func addUser(of index: Int) { users[index, default: 0] += 1 }
 
-    mutating func removeUser(of index: Int) {
-        guard let count = users[index] else { return }
-        users[index] = count > 1 ? count - 1 : nil
-    }
+    mutating func removeUser(of index: Int) { users.countDown(index) }
 
     /// The image's filter begins. A filter that has begun before writes the file again even if nobody needs it any
     /// more: the committer expects a file that exists or may exist.

@@ -1,3 +1,5 @@
+import DarkroomCore
+
 /// How much of the memory for pictures in work each image has, and which images wait for memory.
 ///
 /// A value without threads. `Board` holds it, and decides what happens to the images that it names. Each is named by its
@@ -180,18 +182,13 @@ package struct MemoryBudget {
         if let grant = granted.removeValue(forKey: work) {
             sharedHeld -= grant.shared
             keptHeld -= grant.kept
-            Self.countEnd(of: grant.owner, in: &grantsOfOwner)
-            Self.countEnd(of: work.batch, in: &grantsOfBatch)
+            grantsOfOwner.countDown(grant.owner)
+            grantsOfBatch.countDown(work.batch)
             return true
         }
         guard let place = waiting.firstIndex(where: { $0.work == work }) else { return false }
         waiting.remove(at: place)
         return true
-    }
-
-    private static func countEnd<Key>(of key: Key, in counts: inout [Key: Int]) {
-        let count = (counts[key] ?? 1) - 1
-        counts[key] = count > 0 ? count : nil
     }
 
     /// The image that has waited longest of those that have been passed too often.

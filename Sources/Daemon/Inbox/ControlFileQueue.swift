@@ -100,8 +100,7 @@ struct ControlFileQueue {
         waiting[file.name] = nil
         if !keepingDone { done[file.name] = nil }
         guard let owner = known.removeValue(forKey: file.name) else { return }
-        ofOwner[owner, default: 0] -= 1
-        if ofOwner[owner] == 0 { ofOwner[owner] = nil }
+        ofOwner.countDown(owner)
         for id in file.ids {
             byID[FileName(id)]?.remove(file.name)
             if byID[FileName(id)]?.isEmpty == true { byID[FileName(id)] = nil }

@@ -65,10 +65,3 @@ extension Intake {
         }
     }
 }
-
-extension [UInt32: Int] {
-    fileprivate mutating func countDown(_ uid: UInt32) {
-        self[uid, default: 0] -= 1
-        if self[uid] == 0 { self[uid] = nil }
-    }
-}
