@@ -39,9 +39,7 @@ extension ImageStatus {
             image.inputsSHA256 = scanner.string("inputsSha256")
             image.libraries = scanner.strings("libraries")
             image.limitsSHA256 = scanner.string("limitsSha256")
-            let made = scanner.string("made")
-            image.made = made.flatMap(Origin.init)
-            if made != image.made?.rawValue { scanner.reject() }
+            image.made = scanner.string("made") { Origin(rawValue: $0) }
             image.metadata = scanner.strings("metadata")
             let milliseconds = scanner.object("milliseconds") { Milliseconds(scanning: &$0) }
             let name = scanner.string("name")
@@ -118,19 +116,11 @@ extension ImageStatus.Milliseconds {
 }
 
 extension ImageStatus.Times {
-    fileprivate init?(scanning scanner: inout JSONScanner) {
-        let texts = (
-            downloaded: scanner.string("downloaded"), downloading: scanner.string("downloading"),
-            filtering: scanner.string("filtering")
-        )
-        self.init(
-            downloading: texts.downloading.flatMap { Moment($0) },
-            downloaded: texts.downloaded.flatMap { Moment($0) },
-            filtering: texts.filtering.flatMap { Moment($0) })
-        guard (texts.downloading == nil) == (downloading == nil),
-            (texts.downloaded == nil) == (downloaded == nil),
-            (texts.filtering == nil) == (filtering == nil)
-        else { return nil }
+    fileprivate init(scanning scanner: inout JSONScanner) {
+        let downloaded = scanner.string("downloaded") { Moment($0) }
+        let downloading = scanner.string("downloading") { Moment($0) }
+        let filtering = scanner.string("filtering") { Moment($0) }
+        self.init(downloading: downloading, downloaded: downloaded, filtering: filtering)
     }
 }
 

@@ -15,9 +15,6 @@ package struct JSONScanner {
     /// - Parameter text: it must outlive this value.
     package init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-    /// What was read is not what the caller knows.
-    package mutating func reject() { isWrong = true }
-
     // MARK: Values
 
     /// The object of the whole text.
@@ -32,6 +29,16 @@ package struct JSONScanner {
     package mutating func string(_ key: StaticString) -> String? {
         guard enter(key) else { return nil }
         return string()
+    }
+
+    /// A value in a text. The object is wrong if `read` returns nil.
+    package mutating func string<Value>(
+        _ key: StaticString, _ read: (String) -> Value?
+    ) -> Value? {
+        guard let text = string(key) else { return nil }
+        let value = read(text)
+        if value == nil { isWrong = true }
+        return value
     }
 
     package mutating func int(_ key: StaticString) -> Int? {
