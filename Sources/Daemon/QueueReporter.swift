@@ -96,10 +96,7 @@ final class QueueReporter: @unchecked Sendable {
         let state = state
         var report = QueueReport(
             written: Clock.timestamp, state: state, daemon: daemon, limits: limits())
-        if state == .waiting, let trouble = scheduler.storage.report {
-            report.waiting = Status.Waiting(
-                code: trouble.code, message: trouble.message, since: trouble.since)
-        }
+        if state == .waiting { report.waiting = scheduler.storage.report?.waiting }
         scheduler.describeBatches(in: &report)
         report.results = scheduler.results?.report
         meter.add(

@@ -243,14 +243,13 @@ package struct Recovery: Sendable {
         }
         // The state and the wait are those of the previous daemon.
         guard status.state != fresh.state || status.waiting != nil else { return }
-        do {
+        // Someone may have removed the answer in between; the next write restores it.
+        try ifExists { () throws(FileError) in
             try folders.amendStatus { status in
                 status.state = fresh.state
                 status.waiting = nil
                 return true
             }
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Someone has removed the answer in between; the next write restores it.
         }
     }
 

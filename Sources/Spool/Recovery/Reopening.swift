@@ -42,23 +42,20 @@ package struct Reopening {
     /// keeps its status, with its own error.
     ///
     /// - Parameter request: the record of the `retry` command.
-    /// - Parameter repeats: which images are repeated, besides those whose output is missing.
     /// - Parameter isGone: whether a source was one of the pictures that came with the manifest. It is asked only if some
     ///   came.
     package func reopen(
         _ id: String, _ request: ControlRecord,
-        repeating repeats: (ImageStatus) -> Bool = { $0.state != .filtered },
         without isGone: (SourceReference) -> Bool = { _ in false }
     ) throws(FileError) -> Outcome {
         // Code that removes finished batches uses the same lock.
         try spool.finishedBatches.withLock { _ throws(FileError) in
-            try reopenAlone(id, request, repeats, isGone)
+            try reopenAlone(id, request, isGone)
         }
     }
 
     private func reopenAlone(
-        _ id: String, _ request: ControlRecord, _ repeats: (ImageStatus) -> Bool,
-        _ isGone: (SourceReference) -> Bool
+        _ id: String, _ request: ControlRecord, _ isGone: (SourceReference) -> Bool
     ) throws(FileError) -> Outcome {
         if try spool.active.exists(FileName(id)) { return try goOn(id, request) }
         let folders = BatchFolders(spool: spool, id: id)
@@ -94,10 +91,8 @@ package struct Reopening {
 
         let outputs = try folders.outputs()
         var wanted: [Int] = []
-        for index in status.images.indices {
-            let image = status.images[index]
-            if try isMissing(image, in: outputs) || repeats(image) { wanted.append(index) }
-        }
+        for index in status.images.indices
+        where try isWanted(status.images[index], in: outputs) { wanted.append(index) }
         guard !wanted.isEmpty else { return .nothingToDo }
         let isFolder = status.manifest.isFolder == true
         if isFolder, try folders.originals() == nil {
@@ -127,9 +122,9 @@ package struct Reopening {
         return try resume(id)
     }
 
-    /// Whether an image is filtered, but its output does not exist.
-    private func isMissing(_ image: ImageStatus, in outputs: Directory) throws(FileError) -> Bool {
-        guard image.state == .filtered else { return false }
+    /// Whether an image is repeated: it is not filtered, or its output does not exist.
+    private func isWanted(_ image: ImageStatus, in outputs: Directory) throws(FileError) -> Bool {
+        guard image.state == .filtered else { return true }
         guard let output = image.output else { return image.published != false }
         return try !outputs.exists(FileName(output.file))
     }

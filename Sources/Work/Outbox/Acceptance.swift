@@ -196,9 +196,8 @@ package struct Acceptance {
     /// Removes the submitted file, because its copies are on the disk. If this fails, it is removed with the folder.
     private func drop(_ manifest: ClaimedManifest) {
         do {
-            try manifest.removeSubmitted()
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Another process has removed it.
+            // Another process may have removed it.
+            try ifExists { () throws(FileError) in try manifest.removeSubmitted() }
         } catch {
             storage.writeRefused(error, batch: manifest.id)
         }

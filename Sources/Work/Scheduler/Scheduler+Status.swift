@@ -45,9 +45,7 @@ extension Scheduler: StatusSource {
         let hasBegun = status.state != .held && status.times.started != nil
         let gate = hasBegun ? gate.waiting : nil
         if gate?.code == Status.Waiting.Code.stopped.rawValue { return gate }
-        if let report = storage.report {
-            return Status.Waiting(code: report.code, message: report.message, since: report.since)
-        }
+        if let report = storage.report { return report.waiting }
         return gate ?? deliveries.waiting(of: key) ?? originals.waiting(of: key) ?? hostsPause(key)
     }
 

@@ -43,6 +43,10 @@ package final class StorageGuard: Sendable {
         package let since: String
         /// The time between two attempts; nil if nothing is tried before an administrator requests it.
         package let secondsBetweenAttempts: Int?
+
+        package var waiting: Status.Waiting {
+            Status.Waiting(code: code, message: message, since: since)
+        }
     }
 
     /// The wait before a write is repeated if the reason of its failure concerns one file or batch only, in seconds. An
