@@ -2,10 +2,14 @@
 ///
 /// Names that Darkroom creates are UTF-8. Names in the inbox come from users and need not be UTF-8, but the file must
 /// be found again by exactly these bytes.
-package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
+package struct FileName: Hashable, Comparable, Sendable, ExpressibleByStringLiteral,
     ExpressibleByStringInterpolation
 {
     package let bytes: [UInt8]
+
+    package static func < (a: FileName, b: FileName) -> Bool {
+        a.bytes.lexicographicallyPrecedes(b.bytes)
+    }
 
     package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 

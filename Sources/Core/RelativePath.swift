@@ -1,6 +1,10 @@
 /// The path of a file beneath a folder: names joined by slashes, of any bytes, as in Linux.
-package struct RelativePath: Hashable, Sendable {
+package struct RelativePath: Hashable, Comparable, Sendable {
     package let bytes: [UInt8]
+
+    package static func < (a: RelativePath, b: RelativePath) -> Bool {
+        a.bytes.lexicographicallyPrecedes(b.bytes)
+    }
 
     /// The folder itself.
     package static let root = RelativePath(bytes: [])

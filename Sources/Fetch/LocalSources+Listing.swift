@@ -110,7 +110,7 @@ extension LocalSources {
             names.append(name)
             return true
         }
-        return isWhole ? names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) } : nil
+        return isWhole ? names.sorted() : nil
     }
 
     /// Like `Directory.forEachEntry`, for at most `left` entries, from which it takes those that it has read.

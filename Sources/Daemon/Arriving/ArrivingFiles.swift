@@ -36,7 +36,7 @@ import DarkroomCore
 /// refuses while a writer has the file open, can be taken only by the file's owner.)
 ///
 /// A value without files, threads or clocks: moments come in nanoseconds.
-struct ArrivingFiles<Name: ArrivingName> {
+struct ArrivingFiles<Name: Hashable & Comparable & Sendable> {
     enum Stage: CaseIterable { case appeared, written, settling, ready }
 
     enum Event {
@@ -229,19 +229,3 @@ struct ArrivingFiles<Name: ArrivingName> {
 extension ArrivingFiles.Stage {
     fileprivate var isOpen: Bool { self == .appeared || self == .written }
 }
-
-/// The name of a file in a folder, or its path; sorted by its bytes.
-protocol ArrivingName: Hashable, Sendable {
-    var bytes: [UInt8] { get }
-}
-
-extension ArrivingName {
-    static func < (a: Self, b: Self) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
-}
-
-extension Sequence where Element: ArrivingName {
-    func sorted() -> [Element] { sorted(by: <) }
-}
-
-extension FileName: ArrivingName {}
-extension RelativePath: ArrivingName {}

@@ -35,7 +35,7 @@ struct InboxReporter {
         for reason in InboxReason.allCases {
             let room = InboxReport.capacity - report.files.count
             let group = (groups[reason] ?? []).prefix(room)
-            let sorted = group.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
+            let sorted = group.sorted { $0.name < $1.name }
             for (name, message) in sorted {
                 let before = known[name]
                 let since = before?.reason == reason ? before?.since ?? time : time
