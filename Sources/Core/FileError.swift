@@ -108,5 +108,8 @@ package struct FileError: CodedError, Equatable {
         [.sync, .lost].contains(step) ? .lasting : errno.storageFailure
     }
 
+    /// Whether the storage has failed, for which an I/O error of a single file counts too.
+    package var isOfTheStorage: Bool { storageFailure != nil || errno == .ioError }
+
     package static let diskFull = Code.diskFull.rawValue
 }

@@ -179,13 +179,16 @@ package enum SpoolError: CodedError, Equatable {
     /// Somebody else could change a folder of the run.
     case foreign(ForeignFolder)
 
-    package var code: String {
+    /// nil if another program has the lock.
+    private var cause: (any CodedError)? {
         switch self {
-        case .locked: "spool-locked"
-        case .file(let error), .barred(let error, _): error.code
-        case .foreign(let folder): folder.code
+        case .locked: nil
+        case .file(let error), .barred(let error, _): error
+        case .foreign(let folder): folder
         }
     }
+
+    package var code: String { cause?.code ?? "spool-locked" }
 
     package var message: String {
         switch self {
@@ -196,13 +199,7 @@ package enum SpoolError: CodedError, Equatable {
         }
     }
 
-    package var isTransient: Bool {
-        switch self {
-        case .locked: true
-        case .file(let error), .barred(let error, _): error.isTransient
-        case .foreign: false
-        }
-    }
+    package var isTransient: Bool { cause?.isTransient ?? true }
 
     /// The same error, with a remedy if the service or its user has no access to the spool.
     package func explained(_ spool: String, by view: ServiceView?) -> SpoolError {

@@ -155,21 +155,16 @@ extension Directory {
                 if information.isRegularFile {
                     do throws(FileError) {
                         try folder.open(name).sync(path: folder.path(of: name))
-                    } catch  where error.isOfItsSubmitter {
+                    } catch  where !error.isOfTheStorage {
                     }
                 } else if information.isFolder, depth > 0 {
                     try folder.syncTree(name, depth: depth - 1)
                 }
             }
             try folder.sync()
-        } catch  where error.isOfItsSubmitter {
+        } catch  where !error.isOfTheStorage {
         }
     }
-}
-
-extension FileError {
-    /// Whether the owner of the file has changed or locked it.
-    fileprivate var isOfItsSubmitter: Bool { storageFailure == nil && errno != .ioError }
 }
 
 extension FileName {

@@ -66,7 +66,7 @@ extension Committer {
     private func failed(_ ending: Ending, _ error: FileError, _ pass: inout Pass) {
         if error.errno == .canceled {
             pass.isUndecided = true
-        } else if error.storageFailure != nil || error.errno == .ioError {
+        } else if error.isOfTheStorage {
             storage.writeRefused(error, batch: ending.folders.id)
             pass.rest.append(.end(ending.end))
         } else {

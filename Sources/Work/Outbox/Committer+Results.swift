@@ -175,7 +175,7 @@ extension Committer {
                 }
                 FaultPoint.publishOutputMoved.pass()
                 done.append(item)
-            } catch  where error.storageFailure != nil || error.errno == .ioError {
+            } catch  where error.isOfTheStorage {
                 storage.writeRefused(error, batch: folders.id)
                 rest.append(item)
             } catch {
