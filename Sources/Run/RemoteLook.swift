@@ -175,10 +175,7 @@ struct RemoteLook: Sendable {
             }
             for index in next { ask(index) }
             DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [self] in
-                state.withLock { state in
-                    let count = state.pauses[host] ?? 1
-                    state.pauses[host] = count > 1 ? count - 1 : nil
-                }
+                state.withLock { $0.pauses.countDown(host) }
                 begin()
             }
         }

@@ -135,15 +135,10 @@ extension Intake: WaitingCommands {
         for id in file.ids where try spool.active.exists(FileName(id)) {
             return wait(request, .batch(id))
         }
-        switch request.form.effect {
-        case .sets: break
-        case .reopens:
+        let effect = request.form.effect
+        if effect.isForFinished {
             for id in file.ids where try spool.outbox.exists(FileName(id)) {
-                return reopen(request, id)
-            }
-        case .removes:
-            for id in file.ids where try spool.outbox.exists(FileName(id)) {
-                return remove(request, id)
+                return effect == .removes ? remove(request, id) : reopen(request, id)
             }
         }
         if try claimManifest(of: request, examination, inbox) { return }
@@ -151,7 +146,7 @@ extension Intake: WaitingCommands {
         for id in file.ids where try spool.outbox.exists(FileName(id)) { hasEnded = true }
         if hasEnded, !request.form.mayMeanNext { return dismiss(request, "the batch has ended") }
         // It must not wait for the next answer with this ID.
-        if request.form.effect == .removes { return dismiss(request, "there is no such batch") }
+        if effect == .removes { return dismiss(request, "there is no such batch") }
         let since = controlFiles.wait(file, now: time.now)
         if Double(time.now - since) >= examination.settle * 1e9 {
             dismiss(request, hasEnded ? "the batch has ended" : "there is no such batch")

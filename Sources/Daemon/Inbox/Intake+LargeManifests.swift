@@ -39,7 +39,7 @@ extension Intake {
         largeManifests.async { [weak self] in
             guard let self, !isStopped else { return }
             let verdict = examination.examine(name, in: inbox, isWhole: isWhole)
-            var outcome = Acceptance.Outcome.none
+            var outcome: Acceptance.Outcome?
             if case .ready(let candidate) = verdict {
                 outcome = acceptance(examination, inbox, isLarge: true).take([candidate])
             }
@@ -47,9 +47,9 @@ extension Intake {
         }
     }
 
-    private func tookLarge(_ name: FileName, _ verdict: Verdict, _ outcome: Acceptance.Outcome) {
+    private func tookLarge(_ name: FileName, _ verdict: Verdict, _ outcome: Acceptance.Outcome?) {
         putDownLarge()
-        if let candidate = note(verdict, name) { note(outcome, of: [candidate]) }
+        if let candidate = note(verdict, name), let outcome { note(outcome, of: [candidate]) }
         drain()
     }
 

@@ -315,9 +315,7 @@ package struct Examination: Sendable {
         }
         if isFolder { return ControlFile(name) == nil ? nil : .notAFile }
         if ManifestFormat(fileName: name.text) != nil || ControlFile(name) != nil { return nil }
-        let text = name.text
-        return PictureFileExtensions.match(text)
-            ? .picture : .otherEnding
+        return PictureFileExtensions.match(name.text) ? .picture : .otherEnding
     }
 
     /// Whether a new file is being written, so that an event will report when it is closed. A hard link to a complete

@@ -53,18 +53,14 @@ extension EventLog {
             }
             fields[.error] = error.code
             failed(batch, image, error, fields)
-        } else if let output = image.output {
-            fields[.bytes] = "\(output.bytes)"
-            say(
-                .imageFiltered,
-                "\(batch): \(image.name) filtered, \(output.width) × \(output.height), "
-                    + "\(output.bytes) bytes, in \(Words.time(microseconds: UInt64(milliseconds) * 1000))",
-                fields)
-        } else if image.state == .filtered {
-            say(
-                .imageFiltered,
-                "\(batch): \(image.name) filtered and not published, "
-                    + "in \(Words.time(microseconds: UInt64(milliseconds) * 1000))", fields)
+        } else if image.output != nil || image.state == .filtered {
+            var result = " and not published"
+            if let output = image.output {
+                fields[.bytes] = "\(output.bytes)"
+                result = ", \(output.width) × \(output.height), \(output.bytes) bytes"
+            }
+            let time = Words.time(microseconds: UInt64(milliseconds) * 1000)
+            say(.imageFiltered, "\(batch): \(image.name) filtered\(result), in \(time)", fields)
         }
     }
 

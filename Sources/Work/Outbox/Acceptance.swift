@@ -224,8 +224,3 @@ package struct Acceptance {
         }
     }
 }
-
-extension Acceptance.Outcome {
-    /// That of no manifest.
-    package static var none: Self { Self() }
-}
