@@ -8,12 +8,7 @@ import Logging
 ///
 /// Metadata with the name of a field as its key becomes a field; a list becomes one field for each value. Records of
 /// libraries, which do not know our events, become records of `Event.said`, so that each has a MESSAGE_ID.
-package struct JournalLogHandler: LogHandler {
-    /// Always the daemon's present level.
-    package var logLevel: Logger.Level {
-        get { LogLevel.value }
-        set { LogLevel.set(newValue) }
-    }
+package struct JournalLogHandler: LevelLogHandler {
     package var metadata: Logger.Metadata = [:]
     private let sendsRecords: Bool
     private let alsoWritesLines: Bool
@@ -21,11 +16,6 @@ package struct JournalLogHandler: LogHandler {
     package init() {
         sendsRecords = getenv(TestDaemon.variable) == nil
         alsoWritesLines = !sendsRecords || !JournalStream.isStandardError
-    }
-
-    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
     }
 
     package func log(event: LogEvent) {

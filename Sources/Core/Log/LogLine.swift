@@ -13,20 +13,26 @@ package enum LogLine {
     }
 }
 
-/// Writes each record as a line, of at least the level `LogLevel.value`.
-package struct LineLogHandler: LogHandler {
+/// A handler whose level is always the present one of the process.
+package protocol LevelLogHandler: LogHandler {}
+
+extension LevelLogHandler {
     package var logLevel: Logger.Level {
         get { LogLevel.value }
         set { LogLevel.set(newValue) }
     }
-    package var metadata: Logger.Metadata = [:]
-
-    package init() {}
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
+}
+
+/// Writes each record as a line, of at least the level `LogLevel.value`.
+package struct LineLogHandler: LevelLogHandler {
+    package var metadata: Logger.Metadata = [:]
+
+    package init() {}
 
     package func log(event: LogEvent) {
         // Names and URLs may contain control characters.
