@@ -38,12 +38,6 @@ package struct Status: VersionedFile, Codable, Sendable, Equatable {
     /// When this was written, in the format of RFC 3339; absent if an older version wrote it.
     package var written: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case schemaVersion, id, manifest, state, priority, qualityOfService, times, counts, waiting,
-            errors, commands
-        case retries, versions, shards, images, recipes, written
-    }
-
     package init(
         id: String, manifest: ManifestReference, state: BatchState, priority: Priority = .normal,
         qualityOfService: QualityOfServiceName = .default, times: Times, counts: Counts = Counts(),

@@ -41,7 +41,7 @@ package final class InboxWatch {
         let inotify = try Inotify(for: folder.path)
         _ = try inotify.add(folder, Self.mask)
         let records = InboxRecords(
-            inotify, parentWatch: try inotify.add(parent, Self.parentMask), folder: name)
+            inotify: inotify, parentWatch: try inotify.add(parent, Self.parentMask), folder: name)
         self.records = records
         source = inotify.source(on: queue, read: { records.read() }, handler: handler)
     }
@@ -64,16 +64,10 @@ package final class InboxWatch {
 }
 
 /// What the records of inotify say about the inbox.
-final class InboxRecords: Sendable {
-    private let inotify: Inotify
-    private let parentWatch: CInt
-    private let folder: FileName
-
-    init(_ inotify: Inotify, parentWatch: CInt, folder: FileName) {
-        self.inotify = inotify
-        self.parentWatch = parentWatch
-        self.folder = folder
-    }
+struct InboxRecords: Sendable {
+    let inotify: Inotify
+    let parentWatch: CInt
+    let folder: FileName
 
     func read() -> [InboxEvent] {
         inotify.events { watch, mask, name in

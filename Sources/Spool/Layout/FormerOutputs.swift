@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import Foundation
 import Synchronization
 import SystemPackage
 
@@ -116,10 +115,8 @@ package final class FormerOutputs: Sendable {
         guard !outputs.isEmpty else {
             return try ifExists { () throws(FileError) in try root.remove(Self.fileName) } ?? ()
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Strings and integers can always be encoded.
-        let text = (try? encoder.encode(File(outputs: outputs))) ?? Data()
+        // No newline ends the file.
+        let text = JSONFile.text(of: File(outputs: outputs)).dropLast()
         try root.write(Array(text), to: Self.newFileName, replacing: true, durably: durably)
         FaultPoint.formerWritten.pass()
         try root.rename(Self.newFileName, to: root, as: Self.fileName, replacing: true)
