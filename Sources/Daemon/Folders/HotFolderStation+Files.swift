@@ -112,9 +112,7 @@ extension HotFolderStation {
         } catch {
             refuse(path, .unreadable, error.message, &listing)
         }
-        if !listing.moved.isEmpty {
-            inLedger { ledger throws(FileError) in try ledger.add(listing.moved) }
-        }
+        inLedger { ledger throws(FileError) in try ledger.add(listing.moved) }
     }
 
     private func examine(

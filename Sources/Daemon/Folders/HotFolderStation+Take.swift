@@ -206,10 +206,8 @@ extension HotFolderStation {
     }
 
     private func submit(_ collection: Group, _ station: Directory) throws(FileError) {
-        if !collection.known.isEmpty {
-            inLedger { ledger throws(FileError) in
-                try ledger.add(collection.known, replacing: collection.replaced)
-            }
+        inLedger { ledger throws(FileError) in
+            try ledger.add(collection.known, replacing: collection.replaced)
         }
         guard !collection.pictures.isEmpty else { return try station.removeTree(Self.copiesName) }
         let settings = settings

@@ -77,8 +77,7 @@ extension Intake: WaitingCommands {
     private func obey(_ request: ControlRequest, _ examination: Examination, _ inbox: Directory) {
         for id in request.file.ids {
             let outcome = scheduler.obey(id, request.record) { [weak self] _ in
-                guard let self else { return }
-                queue.async { self.consume(request) }
+                self?.recorded(request)
             }
             if outcome != .unknown { return settle(request, outcome) }
         }

@@ -22,11 +22,11 @@ extension Intake {
         inHand.reopening[uid, default: 0] += 1
         scheduler.reopen(id, request.record) { [weak self] outcome in
             guard let self else { return }
-            queue.async { self.answer(request, id, outcome) }
+            queue.async { self.answer(request, outcome) }
         }
     }
 
-    private func answer(_ request: ControlRequest, _ id: String, _ outcome: Reopening.Outcome) {
+    private func answer(_ request: ControlRequest, _ outcome: Reopening.Outcome) {
         inHand.reopening.countDown(request.record.uid)
         switch outcome {
         case .reopened: consume(request)

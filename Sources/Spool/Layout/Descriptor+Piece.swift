@@ -6,15 +6,11 @@ import SystemPackage
 extension Descriptor {
     /// The next bytes, at most `Descriptor.piece` of them; none at the end of the file.
     package func readPiece(upTo most: Int = .max, path: String) throws(FileError) -> [UInt8] {
-        do throws(Errno) {
-            return try [UInt8](unsafeUninitializedCapacity: min(Self.piece, most)) {
-                buffer, count throws(Errno) in
-                count = try retryingInterrupts {
-                    Glibc.read(number, buffer.baseAddress, buffer.count)
-                }
+        try [UInt8](unsafeUninitializedCapacity: min(Self.piece, most)) {
+            buffer, count throws(FileError) in
+            count = try retryingInterrupts(.read, path) {
+                Glibc.read(number, buffer.baseAddress, buffer.count)
             }
-        } catch {
-            throw FileError(.read, path, error)
         }
     }
 
