@@ -217,9 +217,7 @@ extension FileName {
     fileprivate func numbered(_ number: Int) -> FileName {
         let dot = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil }
         let ending = Array("-\(number)".utf8) + bytes[(dot ?? bytes.endIndex)...]
-        var stem = bytes[..<(dot ?? bytes.endIndex)]
         let room = max(0, Self.longest - ending.count)
-        while stem.count > room { stem = stem.dropLast() }
-        return FileName(bytes: stem + ending)
+        return FileName(bytes: bytes[..<(dot ?? bytes.endIndex)].prefix(room) + ending)
     }
 }

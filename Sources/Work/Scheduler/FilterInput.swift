@@ -28,11 +28,6 @@ struct FilterInput: ~Copyable {
     struct Found {
         let information: stat
         let identity: SourceIdentity?
-
-        init(_ information: stat, _ identity: SourceIdentity?) {
-            self.information = information
-            self.identity = identity
-        }
     }
 
     /// - Parameters:

@@ -220,7 +220,8 @@ struct FilterStep {
                     job.folders.notesIdentities
                     ? SourceIdentity(settled: information, at: now) : nil
                 return try FilterInput(
-                    file.takeDescriptor(), .init(information, identity), path: inputName)
+                    file.takeDescriptor(), .init(information: information, identity: identity),
+                    path: inputName)
             case .remote:
                 return try FilterInput(
                     try job.folders.active().open(BatchFile.source(slot)), path: inputName)

@@ -24,7 +24,7 @@ struct FilterInputTests {
     private func found(_ bytes: Int) -> FilterInput.Found {
         var information = stat()
         information.st_size = bytes
-        return FilterInput.Found(information, nil)
+        return FilterInput.Found(information: information, identity: nil)
     }
 
     private func isContent(_ input: borrowing FilterInput) -> Bool {

@@ -88,7 +88,7 @@ struct ResultSourceTests {
     private static func input(_ folder: String, _ name: String) throws -> FilterInput {
         let file = try Directory(path: folder).open(FileName(name))
         let information = try file.information(path: name)
-        return try FilterInput(file, .init(information, nil), path: name)
+        return try FilterInput(file, .init(information: information, identity: nil), path: name)
     }
 
     private static func identity(_ folder: String, _ name: String) throws -> SourceIdentity {
