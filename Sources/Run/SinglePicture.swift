@@ -130,11 +130,7 @@ package struct SinglePicture: Sendable {
         }
         if information.isRegularFile, lseek(number, 0, SEEK_CUR) == 0 {
             try requireSize(information.length, name)
-            do throws(Errno) {
-                return Descriptor(owning: try retryingInterrupts { dup(number) })
-            } catch {
-                throw FileError(.open, name, error)
-            }
+            return Descriptor(owning: try retryingInterrupts(.open, name) { dup(number) })
         }
         let file = try UnnamedFile.make()
         let size = try file.copy(from: input, upTo: maximumBytes, path: name)

@@ -12,13 +12,11 @@ package enum UnnamedFile {
 
     package static func make() throws(FileError) -> Descriptor {
         var template = Array("\(folder)/.darkroom-XXXXXX".utf8CString)
-        do {
-            let number = try retryingInterrupts { mkstemp(&template) }
-            unlink(template)
-            return Descriptor(owning: number)
-        } catch {
-            throw FileError(.create, folder, error, detail: "a temporary file")
+        let number = try retryingInterrupts(.create, folder, detail: "a temporary file") {
+            mkstemp(&template)
         }
+        unlink(template)
+        return Descriptor(owning: number)
     }
 }
 

@@ -210,8 +210,7 @@ extension InboxReport {
         // A name that is not UTF-8 is shown by another one.
         for file in files where file.nameBytes == nil && isGone(file.name) {
             report.files.removeAll { $0 == file }
-            let rest = (report.counts[file.reason.rawValue] ?? 1) - 1
-            report.counts[file.reason.rawValue] = rest > 0 ? rest : nil
+            report.counts.countDown(file.reason.rawValue)
         }
         return report
     }
