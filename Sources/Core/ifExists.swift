@@ -14,8 +14,8 @@ package func ifExists<Value: ~Copyable>(
 
 /// The same for an expression.
 @discardableResult
-package func ifExists<Value: ~Copyable>(
-    of value: @autoclosure () throws(FileError) -> Value?
+package func ignoringMissing<Value: ~Copyable>(
+    _ value: @autoclosure () throws(FileError) -> Value?
 ) throws(FileError) -> Value? {
     try ifExists(value)
 }

@@ -26,7 +26,7 @@ extension Directory {
     /// Removes what killed processes have left incomplete, for a caller that has found the complete file.
     func removeFiles(withPrefix prefix: String) throws(FileError) {
         for name in try names() where name.text.hasPrefix(prefix) {
-            try ifExists(of: remove(name))
+            try ignoringMissing(remove(name))
         }
     }
 }

@@ -48,7 +48,7 @@ extension Directory {
     /// - Returns: nil if there is none.
     func readSettled(_ name: FileName, upTo maximum: Int) throws(FileError) -> [UInt8]? {
         for _ in 0..<Self.emptyLooks {
-            let bytes = try ifExists(of: read(name, upTo: maximum))
+            let bytes = try ignoringMissing(read(name, upTo: maximum))
             guard let bytes else { return nil }
             if !bytes.isEmpty { return bytes }
             usleep(20_000)

@@ -28,7 +28,7 @@ struct FormerResults: Sendable {
 
     /// Reads what is in the folder. What cannot be read is left out: its image is made without a comparison.
     init(in folder: Directory) throws(FileError) {
-        let bytes = try ifExists(of: folder.read(Self.fileName))
+        let bytes = try ignoringMissing(folder.read(Self.fileName))
         let decoder = JSONDecoder()
         for line in (bytes ?? []).split(separator: UInt8(ascii: "\n")) {
             guard let entry = try? decoder.decode(Entry.self, from: Data(line)) else { continue }

@@ -83,7 +83,7 @@ struct FormerRun {
     ) throws(RunError) -> [JournalRecord] {
         let active = FileName("active") / FileName(id)
         return try runError(
-            of: ifExists(of: ItemJournal.read(in: Directory(active, in: root)))) ?? []
+            of: ignoringMissing(ItemJournal.read(in: Directory(active, in: root)))) ?? []
     }
 
     /// What shards have left in a folder; nil if they have made nothing.

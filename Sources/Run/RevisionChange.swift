@@ -62,7 +62,7 @@ struct RevisionChange {
         let active = FileName("active") / id
         let (status, work) = try runError { () throws(FileError) in
             let isThere = try folder.exists(BatchFile.status)
-            let work = try ifExists(of: folder.information(of: active))
+            let work = try ignoringMissing(folder.information(of: active))
             return (isThere ? try Status(frameIn: folder) : nil, work)
         }
         guard work != nil || status.map({ !$0.state.isFinal }) ?? false else { return }
@@ -71,7 +71,7 @@ struct RevisionChange {
         let spool = try RunFolder.spool(
             in: folder, RunFolders(outputs: outputs, answer: folder, part: part), job.folder)
         let folders = BatchFolders(spool: spool, id: revision.plan.id)
-        let first = try runError(of: ifExists(of: ItemJournal.first(in: folders.active())))
+        let first = try runError(of: ignoringMissing(ItemJournal.first(in: folders.active())))
         if let status, status.state.isFinal {
             // Nothing was done yet of what would follow it.
             if case .reopened(let record)? = first, record.isOf(status) { return }
@@ -100,7 +100,7 @@ struct RevisionChange {
             if isThere { statuses.append(place) }
         }
         let name = RunRevision.name(of: plan.revision ?? 1)
-        try runError(of: ifExists(of: root.removeTree(name)))
+        try runError(of: ignoringMissing(root.removeTree(name)))
         let folder = try runFolder(root.ownFolder(name))
         try RunParts.share(job, in: folder)
         _ = try RunParts.settle(job.manifest.found, in: folder)

@@ -245,7 +245,7 @@ extension RunFolder {
             try answer.remove(FileName(file))
         }
         guard let record = ManifestReading(job.bytes, accepted: job.manifest).sourceRecord else {
-            try ifExists(of: answer.remove(BatchFile.sources))
+            try ignoringMissing(answer.remove(BatchFile.sources))
             return
         }
         if try SourceRecord.read(in: answer) == record { return }

@@ -303,7 +303,7 @@ package final class RunFolder: Sendable {
         }
         if shard == nil, !spool.isReadOnly {
             for name in [BatchFile.newManifest, BatchFile.newSources, FormerOutputs.newFileName] {
-                try ifExists(of: spool.root.remove(name))
+                try ignoringMissing(spool.root.remove(name))
             }
             try RunPlan.removeIncomplete(in: spool.root)
         }

@@ -96,7 +96,8 @@ struct RunRevision: Sendable {
     ///
     /// - Parameter outputs: the folder of the run.
     func formerStatuses(_ outputs: Directory) throws(RunError) -> [StatusPlace] {
-        let names = try runError(of: ifExists(of: Directory(Self.formerName, in: folder).names()))
+        let names = try runError(
+            of: ignoringMissing(Directory(Self.formerName, in: folder).names()))
         if let names {
             // NFS gives other names to files that are removed while a process reads them.
             return names.map(\.text).filter { $0.hasSuffix(".json") }.sorted().map {
@@ -145,7 +146,7 @@ struct RunRevision: Sendable {
                 if text.hasPrefix(Self.shardPrefix) || text.hasPrefix(Self.prefix) && name != own {
                     try Self.remove(name, in: root)
                 } else if text.hasPrefix("manifest.") || text.hasPrefix("sources.") {
-                    try ifExists(of: root.remove(name))
+                    try ignoringMissing(root.remove(name))
                 }
             }
         }

@@ -153,7 +153,7 @@ extension ShardMerge {
     }
 
     func removeNewSizes() throws(RunError) {
-        try runError(of: ifExists(of: root.remove(Self.newSizes)))
+        try runError(of: ignoringMissing(root.remove(Self.newSizes)))
     }
 
     /// Writes a piece of `sizes.json` under a temporary name.

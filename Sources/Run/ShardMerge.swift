@@ -298,7 +298,7 @@ package struct ShardMerge {
                 try root.rename(
                     BatchFile.newSources, to: outputs, as: BatchFile.sources, replacing: true)
             } else if former() != nil {
-                try ifExists(of: outputs.remove(BatchFile.sources))
+                try ignoringMissing(outputs.remove(BatchFile.sources))
             }
             let new: FileName = "progress.new"
             try root.write(progress.encoded(), to: new, replacing: true, durably: false)

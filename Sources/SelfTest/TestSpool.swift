@@ -197,18 +197,18 @@ package final class TestSpool {
 
     /// The names in one of its folders; none if the folder does not exist.
     package func names(_ folder: FileName) throws(SelfTestError) -> [FileName] {
-        try onFiles(of: ifExists(of: Directory(folder, in: root).names())) ?? []
+        try onFiles(of: ignoringMissing(Directory(folder, in: root).names())) ?? []
     }
 
     /// A file of an entry of the outbox; nil if it does not exist.
     package func outboxFile(_ id: FileName, _ file: FileName) throws(SelfTestError) -> [UInt8]? {
         try onFiles(
-            of: ifExists(of: Directory(id, in: Directory("outbox", in: root)).read(file)))
+            of: ignoringMissing(Directory(id, in: Directory("outbox", in: root)).read(file)))
     }
 
     /// The manifest of an answer whose copy is redacted; nil if it does not exist.
     func exactManifest(_ name: FileName) throws(SelfTestError) -> [UInt8]? {
-        try onFiles(of: ifExists(of: Directory(ExactManifests.folderName, in: root).read(name)))
+        try onFiles(of: ignoringMissing(Directory(ExactManifests.folderName, in: root).read(name)))
     }
 
     /// Whether the originals in an entry of the outbox are the whole folder that was submitted, without its secrets.
