@@ -137,6 +137,7 @@ final class HotFolderFixture: TestFolder {
                 "\(((try? answers()) ?? []).map(\.source)) \(report(orNil: ())) \(daemon.describe())"
             }
         ) {
+            guard isIdle else { return nil }
             let answers = try answers()
             return answers.count >= sources.count && isIdle ? answers : nil
         }

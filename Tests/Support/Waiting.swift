@@ -7,7 +7,8 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
     }
 }
 
-/// Asks again and again, with short sleeps between, until the answer is not nil.
+/// Asks again and again, with short sleeps between, until the answer is not nil. The sleeps grow with the wait and with what
+/// it takes to ask, so that the processors are left to what is waited for.
 ///
 /// The limit is there so that a test that cannot succeed ends; it is far above what anything takes
 /// on a busy machine, and no test is about how long something takes. While other tests compute, this one may not have
@@ -22,14 +23,19 @@ package func eventually<Value>(
     answer: () async throws -> Value?
 ) async throws -> Value {
     let clock = ContinuousClock()
-    let deadline = clock.now.advanced(by: limit)
+    let begin = clock.now
     var looks = 0
     while true {
+        let look = clock.now
         if let value = try await answer() { return value }
+        let now = clock.now
         looks += 1
-        if clock.now > deadline, looks >= 100 {
+        if now - begin > limit, looks >= 100 {
             throw DeadlineExceeded("Waited \(limit) in vain for \(what). \(context())")
         }
-        try await Task.sleep(for: .milliseconds(10))
+        let pause = max(
+            .milliseconds(10), min((now - begin) / 20, .milliseconds(100)),
+            min((now - look) * 2, .milliseconds(500)))
+        try await Task.sleep(for: pause)
     }
 }
