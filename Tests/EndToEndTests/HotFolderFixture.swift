@@ -136,7 +136,7 @@ final class HotFolderFixture: TestFolder {
             context: {
                 "\(((try? answers()) ?? []).map(\.source)) \(report(orNil: ())) \(daemon.describe())"
             }
-        ) {
+        ) { () throws -> [Answer]? in
             guard isIdle else { return nil }
             let answers = try answers()
             return answers.count >= sources.count && isIdle ? answers : nil
