@@ -53,10 +53,12 @@ main() {
         ! is_wanted tsan || await_beside quiet tsan
         start_beside tsan normal run tsan
         start_beside fuzz low fuzz_when_built
+        start_beside outside idle run outside
         ! needs_packages || await_beside quiet packages
         run systemd slurm suite
         join_beside tsan
         join_beside quiet
+        join_beside outside
         join_beside fuzz
     else
         run "${parts[0]}"
@@ -80,7 +82,7 @@ quiet_parts() {
     await_tested
     ! needs_packages || build_packages systemd
     ! is_wanted fuzz || build_fuzz
-    run lint exact instructions outside package
+    run lint exact instructions package
 }
 
 fuzz_when_built() {
