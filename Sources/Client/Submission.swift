@@ -85,9 +85,12 @@ package final class Submission {
             let id = number == 1 ? stem : "\(stem)-\(number)"
             let (name, holdName) = (FileName(id + ending), FileName("\(id).hold"))
             if try asClientError(inbox.exists(holdName)) { continue }
-            if let hold {
+            if hold != nil || number > 1 {
+                // Otherwise the hold would be for that batch, or this one would get a second number: `stem-2-2`.
                 let taken = Claim.id(of: name.text, isFolder: manifest.isFolder)
                 if try asClientError(outbox.exists(FileName(taken))) { continue }
+            }
+            if let hold {
                 guard try hold.drop(as: holdName) else { continue }
                 if try manifest.drop(as: name) { return (name, holdName) }
                 _ = try hold.withdraw(holdName)

@@ -30,6 +30,14 @@ struct SubmissionTests {
         #expect(try outbox.names("tmp") == [])
     }
 
+    /// With the number of a batch, its ID would get a second one.
+    @Test func leavesOutTheNumbersOfBatches() throws {
+        try outbox.writeStatus("x", identity: nil)
+        try outbox.writeStatus("x-2", identity: nil)
+        #expect(try submit("x").name == "x.json")
+        #expect(try submit("x").name == "x-3.json")
+    }
+
     @Test func hasTheIdentityOfTheFile() throws {
         let staged = try StagedFile(Array("{}".utf8), in: outbox.open())
         _ = try Submission(staged, stem: "x", ending: ".json", isHeld: false, in: outbox.open())
