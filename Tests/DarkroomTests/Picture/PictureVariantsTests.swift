@@ -196,7 +196,7 @@ struct PictureVariantsTests {
     }
 
     /// The same files, the same reports, the same errors.
-    @Test(.tags(.concurrency), arguments: 0..<ThreadSanitizer.fewer(20, insteadOf: 60))
+    @Test(.tags(.concurrency), arguments: 0..<60)
     func areWhatSeparateImagesWouldBe(round: Int) throws {
         var random = SplitMix64(seed: UInt64(round) + 4711)
         let (source, name) = Self.source(&random)

@@ -13,7 +13,7 @@ import Testing
 struct SchedulerRandomTests {
     /// With operations at work in several threads, sources, pictures and tries that fail, pictures of all sizes, images
     /// that a process has died with, suspensions, commands and less memory: each image ends, once, and nothing is left.
-    @Test(.tags(.concurrency), arguments: 0..<UInt64(ThreadSanitizer.fewer(15, insteadOf: 36)))
+    @Test(.tags(.concurrency), arguments: 0..<36)
     func endsEverythingExactlyOnce(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
         let fixture = try SchedulerFixture(

@@ -194,7 +194,7 @@ import Testing
 
     /// Each gets the ID of its own manifest, and no other.
     @Test(.tags(.concurrency)) func theIDIsTheRightOneAmongMany() async throws {
-        let count = ThreadSanitizer.fewer(20, insteadOf: 100)
+        let count = 100
         let (fixture, daemon) = try await DaemonFixture.running(
             pictures: 1, ["batches.maxWaiting": "200"])
         for number in 0..<count {
