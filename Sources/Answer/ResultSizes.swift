@@ -81,9 +81,8 @@ package struct ResultSizes: Sendable {
     package static func removeOwn(in answer: Directory, id: String) throws(FileError) {
         var sizes = ResultSizes(id: id)
         let beginning = sizes.take()
-        let isOwn = try ifExists { () throws(FileError) in
-            try answer.read(fileName, upTo: beginning.count).starts(with: beginning)
-        }
+        let isOwn = try ignoringMissing(
+            answer.read(fileName, upTo: beginning.count).starts(with: beginning))
         if isOwn == true { try answer.remove(fileName) }
     }
 

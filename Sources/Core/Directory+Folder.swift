@@ -15,14 +15,14 @@ extension Directory {
 
     /// Opens a file for reading; nil if it does not exist.
     package func openIfExists(_ name: FileName) throws(FileError) -> Descriptor? {
-        return try ifExists { () throws(FileError) -> Descriptor? in try open(name) }
+        return try ignoringMissing(open(name))
     }
 
     /// Opens the folder `name` in this one, and creates it if it is missing. Someone may remove it between the two steps.
     package func folder(_ name: FileName, mode: mode_t = 0o777) throws(FileError) -> Directory {
         for _ in 0..<100 {
             try makeIfMissing(name, mode: mode)
-            let folder = try ifExists { () throws(FileError) in try Directory(name, in: self) }
+            let folder = try ignoringMissing(Directory(name, in: self))
             if let folder { return folder }
         }
         return try Directory(name, in: self)

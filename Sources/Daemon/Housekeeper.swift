@@ -186,7 +186,7 @@ final class Housekeeper: @unchecked Sendable {
     private func clearLater(_ body: @escaping @Sendable () throws(FileError) -> Void) {
         queue.async { [self] in
             attempt { () throws(FileError) in
-                try ifExists { () throws(FileError) in try body() }
+                try ignoringMissing(body())
             }
         }
     }

@@ -87,9 +87,7 @@ package final class CacheFolder: Sendable {
 
     /// Opens a response for reading; nil if it does not exist.
     func open(_ key: CacheKey) throws(FileError) -> Descriptor? {
-        return try ifExists { () throws(FileError) -> Descriptor? in
-            try Directory(key.folder, in: root).open(key.file)
-        }
+        return try ignoringMissing(Directory(key.folder, in: root).open(key.file))
     }
 
     /// Writes a response, and replaces an older one.
@@ -133,9 +131,7 @@ package final class CacheFolder: Sendable {
     }
 
     func remove(_ key: CacheKey) throws(FileError) {
-        try ifExists { () throws(FileError) in
-            try Directory(key.folder, in: root).remove(key.file)
-        }
+        try ignoringMissing(Directory(key.folder, in: root).remove(key.file))
     }
 
     func path(of key: CacheKey) -> String { "\(root.path(of: key.folder))/\(key.file.text)" }

@@ -173,7 +173,10 @@ package enum RunError: CodedError, Equatable {
         case .cannotCreate(let error), .notPermitted(let error), .file(let error):
             error.isTransient
         case .failure(let failure): failure.isTransient
-        default: false
+        case .otherManifest, .otherBase, .otherSetting, .otherShards, .otherCount, .noShard, .noRun,
+            .notDivided, .notMerged, .inTheWay, .outputChanged, .copyChanged, .link, .unusable,
+            .unreadable, .foreign:
+            false
         }
     }
 }

@@ -57,7 +57,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
     package struct Shards: Codable, Sendable, Equatable {
         package let count: Int
         /// The array of tasks that ran first; nil if nobody has told one.
-        package var array: TaskArray?
+        package private(set) var array: TaskArray?
     }
 
     /// The IDs of an array's tasks: shard 1 is `first`, and each next one is `step` more.

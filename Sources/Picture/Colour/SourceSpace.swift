@@ -82,6 +82,8 @@ extension RGBSpace {
         // A PNG has RGB of full range, so the matrix is 0; other files say only this.
         guard points.count == 4, points[2] == 0, points[3] == 1 else { return nil }
         let primaries: [Double]
+        // All but the cinema's P3 have daylight for white.
+        let white = points[0] == 11 ? [0.314, 0.351] : Self.d65
         switch points[0] {
         case 1: primaries = [0.64, 0.33, 0.30, 0.60, 0.15, 0.06]
         case 5: primaries = [0.64, 0.33, 0.29, 0.60, 0.15, 0.06]
@@ -99,7 +101,6 @@ extension RGBSpace {
         case 8: curve = Self.curve { $0 }
         default: return nil
         }
-        let white = points[0] == 11 ? [0.314, 0.351] : Self.d65
         self.init(curve: curve, primaries: primaries, white: white)
     }
 

@@ -20,12 +20,13 @@ enum BlurFilters {
         _ memory: PictureMemory
     ) throws(PictureError) -> any Stage {
         let layout = upstream.layout
+        let least = threshold * layout.fullScale
         let rows = try BlurredRows(sigma: sigma, gain: amount, upstream, memory, for: "sharpen")
         return try RowStage(layout, end: rows.finish) { (_: Int, start) throws(PictureError) in
             let row = try rows.next()
             darkroom_sharpen(
                 row.source, row.blurred, start, layout.width, Int32(layout.channels),
-                Int32(layout.depth), amount, threshold * layout.fullScale)
+                Int32(layout.depth), amount, least)
         }
     }
 }

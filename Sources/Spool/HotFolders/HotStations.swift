@@ -33,7 +33,7 @@ package struct HotStations {
 
     /// The folder of all stations; nil if there are no hot folders.
     private func all() throws(FileError) -> Directory? {
-        return try ifExists { () throws(FileError) in try Directory(Self.name, in: spool.root) }
+        return try ignoringMissing(Directory(Self.name, in: spool.root))
     }
 
     /// Whether a submitted folder is a batch of a hot folder.

@@ -154,9 +154,7 @@ package struct OriginalsFolder {
             return .ended(isOther ? .isAnother : .isLost(to: promise.path))
         }
         if promise.isPlaced { return .promised }
-        let place = try ifExists { () throws(FileError) in
-            try self.place(for: picture, makes: false)
-        }
+        let place = try ignoringMissing(self.place(for: picture, makes: false))
         guard let place else { return nil }
         let copy = copyName(of: picture, promise)
         if try picture.isHeld(by: place, as: copy) { return .promised }
@@ -168,9 +166,8 @@ package struct OriginalsFolder {
         _ picture: TakenPicture, _ promise: OriginalPromise
     ) throws(FileError) -> Bool {
         guard let name = promise.fileName else { return false }
-        return try ifExists { () throws(FileError) in
-            try picture.isHeld(by: place(for: picture, makes: false), as: name)
-        } ?? false
+        return try ignoringMissing(
+            picture.isHeld(by: place(for: picture, makes: false), as: name)) ?? false
     }
 
     // MARK: Names

@@ -100,9 +100,7 @@ package struct Claim {
                 try SubmittedFile(in: folder)?.folder.sync()
             } else {
                 // The copy of a rejected manifest is in its receipt.
-                try ifExists { () throws(FileError) in
-                    try folder.open(name).sync(path: folder.path(of: name))
-                }
+                try ignoringMissing(folder.open(name).sync(path: folder.path(of: name)))
             }
             // A receipt promises that the pictures of a folder are there too.
             if manifest.isFolder { try SubmittedFile(in: folder)?.syncPictures() }

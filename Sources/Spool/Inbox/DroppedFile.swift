@@ -56,9 +56,7 @@ extension Directory {
     func droppedFile(
         of name: FileName
     ) throws(FileError) -> (information: stat, identity: String)? {
-        return try ifExists { () throws(FileError) in
-            try DroppedFile.examine(name, in: number, path(of: name))
-        }
+        return try ignoringMissing(DroppedFile.examine(name, in: number, path(of: name)))
     }
 }
 

@@ -261,8 +261,6 @@ extension Directory {
         guard let found = try information(of: name), found.isRegularFile,
             found.length == bytes.count
         else { return false }
-        return try ifExists { () throws(FileError) in
-            try read(name, upTo: bytes.count) == bytes
-        } ?? false
+        return try ignoringMissing(read(name, upTo: bytes.count) == bytes) ?? false
     }
 }

@@ -20,7 +20,7 @@ extension SourceRecord {
 
     /// What a folder has; nil without a readable file.
     package static func read(in folder: Directory) throws(FileError) -> SourceRecord? {
-        let bytes = try ifExists { () throws(FileError) in try folder.read(BatchFile.sources) }
+        let bytes = try ignoringMissing(folder.read(BatchFile.sources))
         return bytes.flatMap { SourceRecord(decoding: $0) }
     }
 

@@ -100,7 +100,7 @@ package final class FormerOutputs: Sendable {
     ///
     /// - Returns: false if it cannot be read.
     package func read(in root: Directory) throws(FileError) -> Bool {
-        let bytes = try ifExists { () throws(FileError) in try root.read(Self.fileName) }
+        let bytes = try ignoringMissing(root.read(Self.fileName))
         guard let bytes else { return true }
         guard let file = File(decoding: bytes),
             file.outputs.allSatisfy({ OutputPath.isValid($0.file.string) })
@@ -113,7 +113,7 @@ package final class FormerOutputs: Sendable {
     package func write(in root: Directory, durably: Bool) throws(FileError) {
         let outputs = all
         guard !outputs.isEmpty else {
-            return try ifExists { () throws(FileError) in try root.remove(Self.fileName) } ?? ()
+            return try ignoringMissing(root.remove(Self.fileName)) ?? ()
         }
         // No newline ends the file.
         let text = JSONFile.text(of: File(outputs: outputs)).dropLast()

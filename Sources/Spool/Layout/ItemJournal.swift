@@ -112,9 +112,7 @@ package enum ItemJournal {
 
     /// The first record, without reading the others; nil if there is no complete one.
     package static func first(in folder: Directory) throws(FileError) -> JournalRecord? {
-        let bytes = try ifExists { () throws(FileError) in
-            try folder.read(fileName, upTo: 64 << 10)
-        }
+        let bytes = try ignoringMissing(folder.read(fileName, upTo: 64 << 10))
         guard let bytes, let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         return try? JSONDecoder().decode(JournalRecord.self, from: Data(bytes[..<end]))
     }

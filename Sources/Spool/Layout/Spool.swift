@@ -163,7 +163,7 @@ package final class Spool: Sendable {
             try root.write([], to: "paused", replacing: true, durably: false)
             FaultPoint.pauseMarked.pass()
         } else {
-            let mark: Void? = try ifExists { () throws(FileError) in try root.remove("paused") }
+            let mark: Void? = try ignoringMissing(root.remove("paused"))
             if mark != nil { FaultPoint.pauseUnmarked.pass() }
         }
         if durably { try root.sync() }

@@ -69,7 +69,7 @@ package struct StatusFile: Sendable {
     private func stageSizes(of status: Status, mayGoOn: () -> Bool) throws(FileError) {
         guard folders.shard == nil, ResultSizes.areUseful(for: status.images) else {
             // It is of an earlier end.
-            try ifExists { () throws(FileError) in try active.remove(sizesName) }
+            try ignoringMissing(active.remove(sizesName))
             if try folders.holdsAnswer(ResultSizes.fileName) {
                 try ResultSizes.removeOwn(in: folders.outbox(), id: folders.id)
             }
@@ -93,9 +93,7 @@ package struct StatusFile: Sendable {
     /// An answer that is final promises its outputs, and a restart does not finish their renames.
     package func sync(_ status: Status) throws(FileError) {
         try active.open(name).sync(path: active.path(of: name))
-        try ifExists { () throws(FileError) in
-            try active.open(sizesName).sync(path: active.path(of: sizesName))
-        }
+        try ignoringMissing(active.open(sizesName).sync(path: active.path(of: sizesName)))
         let outputs = try folders.restoredOutputs()
         try outputs.sync(outputFolders: status.outputFolders)
         try outputs.sync()

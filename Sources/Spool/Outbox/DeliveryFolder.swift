@@ -296,9 +296,7 @@ package struct DeliveryFolder {
     }
 
     package func discard(_ output: Output) throws(FileError) {
-        try ifExists { () throws(FileError) in
-            try place(of: output, isMade: false).remove(output.copyName)
-        }
+        try ignoringMissing(place(of: output, isMade: false).remove(output.copyName))
     }
 
     /// Gives the copy its name.

@@ -29,9 +29,7 @@ package struct ExactManifests {
     }
 
     private func folder() throws(FileError) -> Directory? {
-        return try ifExists { () throws(FileError) in
-            try Directory(Self.folderName, in: spool.root)
-        }
+        return try ignoringMissing(Directory(Self.folderName, in: spool.root))
     }
 
     /// Opens the folder, and creates it for the first manifest. Nobody else may have put it there.
@@ -97,9 +95,7 @@ package struct ExactManifests {
             let format = outline.manifest.file.flatMap({ ManifestFormat(fileName: $0) }),
             let folder = try folder()
         else { return }
-        let removed: Void? = try ifExists { () throws(FileError) in
-            try folder.remove(Self.name(outline.id, format))
-        }
+        let removed: Void? = try ignoringMissing(folder.remove(Self.name(outline.id, format)))
         if removed != nil { FaultPoint.exactManifestRemoved.pass() }
     }
 

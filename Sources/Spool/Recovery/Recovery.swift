@@ -36,7 +36,7 @@ package struct Recovery: Sendable {
 
     package func recover(_ id: String) throws(FileError) -> Finding {
         let folders = BatchFolders(spool: spool, id: id)
-        let found = try ifExists { () throws(FileError) in try folders.active() }
+        let found = try ignoringMissing(folders.active())
         guard let active = found else {
             guard let status = try answer(of: folders), !status.state.isFinal else {
                 return .finished(givenBack: nil)
@@ -164,7 +164,7 @@ package struct Recovery: Sendable {
         _ folders: BatchFolders, _ status: Status, _ format: ManifestFormat, _ active: Directory?
     ) throws(FileError) -> Finding {
         // With its images, because without a manifest nothing else lists them.
-        let whole = try ifExists { () throws(FileError) in try Status(in: folders.outbox()) }
+        let whole = try ignoringMissing(Status(in: folders.outbox()))
         var status = whole ?? status
         if let active { _ = try applyJournal(to: &status, folders, active) }
         let last = status.removed(from: folders)
@@ -281,9 +281,7 @@ package struct Recovery: Sendable {
         }
         var kept = found
         if kept == nil {
-            kept = try ifExists { () throws(FileError) in
-                try SourceRecord.read(inAnswerOf: folders)
-            }
+            kept = try ignoringMissing(SourceRecord.read(inAnswerOf: folders))
         }
         let reading = try examination.accepting(status, kept).read(
             accepted: name, format, bytes: status.manifest.bytes, in: active)
@@ -312,7 +310,7 @@ package struct Recovery: Sendable {
 
     /// The status in the outbox without its images, whose results are in the journal; nil if it cannot be read.
     private func answer(of folders: BatchFolders) throws(FileError) -> Status? {
-        return try ifExists { () throws(FileError) in try Status(frameIn: folders.outbox()) }
+        return try ignoringMissing(Status(frameIn: folders.outbox()))
     }
 
     private func format(in active: Directory) throws(FileError) -> ManifestFormat? {

@@ -197,7 +197,7 @@ package struct Acceptance {
     private func drop(_ manifest: ClaimedManifest) {
         do {
             // Another process may have removed it.
-            try ifExists { () throws(FileError) in try manifest.removeSubmitted() }
+            try ignoringMissing(manifest.removeSubmitted())
         } catch {
             storage.writeRefused(error, batch: manifest.id)
         }
