@@ -22,8 +22,8 @@ LC_ALL=C awk -F '|' '
     function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
     function x_of(ratio) { return sprintf("%.1f", left + width * log(ratio) / log(most)) }
 
-    # The section of the tables begins with its date.
-    /^2[0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9], / && date == "" { date = substr($0, 1, 10) }
+    # The section of the tables begins with its date and the machine.
+    /^2[0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9], / && conditions == "" { conditions = $0; sub(/, Debian.*/, "", conditions) }
 
     # A table of a job begins with its name and the columns of milliseconds, bytes and memory.
     trimmed($3) == "ms" {
@@ -77,7 +77,7 @@ LC_ALL=C awk -F '|' '
             }
         }
         printf "<text x=\"12\" y=\"%d\" fill=\"#555\">%s</text>\n", height - 10, \
-            date ", two cores of an AMD EPYC; hollow points: libvips with row filters. " \
+            conditions "; hollow points: libvips with row filters. " \
             "Method and all figures: performance.md"
         print "</g>"
         print "</svg>"

@@ -55,7 +55,7 @@ extension LocalSources {
             }
         }
         guard !files.isEmpty else { return .nothing("there is no picture in it") }
-        return Self.sources(files.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }, in: ".")
+        return Self.sources(files.sorted(), in: ".")
     }
 
     /// 160 bytes for each of 100,000 pictures.

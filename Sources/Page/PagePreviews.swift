@@ -111,7 +111,7 @@ struct PagePreviews {
             else { continue }
             // An image that was filtered again is in a later sheet, too.
             result.merge(places) {
-                $1.sheet.bytes.lexicographicallyPrecedes($0.sheet.bytes) ? $0 : $1
+                $1.sheet < $0.sheet ? $0 : $1
             }
         }
         return result

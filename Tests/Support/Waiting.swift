@@ -7,8 +7,8 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
     }
 }
 
-/// Asks again and again, with short sleeps between, until the answer is not nil. The sleeps grow with the wait and with what
-/// it takes to ask, so that the processors are left to what is waited for.
+/// Asks again and again, with short sleeps between, until the answer is not nil. The sleeps grow with the wait and with
+/// what it takes to ask, so that the processors are left to what is waited for.
 ///
 /// The limit is there so that a test that cannot succeed ends; it is far above what anything takes
 /// on a busy machine, and no test is about how long something takes. While other tests compute, this one may not have

@@ -44,7 +44,8 @@ package final class Pacer<Key: Hashable & Sendable>: Sendable {
     /// Writes the file of a key, on the queue. Its time is that of its beginning, in nanoseconds.
     package typealias Write = @Sendable (_ key: Key, _ now: UInt64) -> PacedWrite
 
-    /// Writes take at most one of so many parts of the time, unless that would have them rest for longer than `longestRest`.
+    /// Writes take at most one of so many parts of the time, unless that would have them rest for longer than
+    /// `longestRest`.
     package enum Share: Sendable {
         /// Those of each key: a large file is written seldom, and small ones as before.
         case each(UInt64)

@@ -75,8 +75,13 @@ final class IntakeFixture: Sendable {
     // MARK: Files in
 
     /// Writes a file into `tmp` and renames it into the inbox, as submitters are to.
-    func drop(_ name: FileName, _ content: String = manifest) throws {
+    ///
+    /// - Parameter owner: the number of a user, to whom only root can give it.
+    func drop(_ name: FileName, _ content: String = manifest, owner: UInt32? = nil) throws {
         try spool.tmp.put(Array(content.utf8), to: name)
+        if let owner {
+            try #require(fchownat(spool.tmp.number, name.text, owner, owner, 0) == 0)
+        }
         try spool.tmp.rename(name, to: inbox, as: name, replacing: true)
     }
 

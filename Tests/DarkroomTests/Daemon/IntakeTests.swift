@@ -232,6 +232,29 @@ struct IntakeTests {
         #expect(fixture.claimed == ["small.json", "large.json", "second.json"])
     }
 
+    /// Where somebody's batches are as many as may wait, an owner without one is not over the limit.
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func theLimitOfOneIsNotThatOfOthers() async throws {
+        let fixture = try IntakeFixture(maximumWaiting: 1)
+        fixture.base.scheduler.suspend()
+        try fixture.start()
+        try fixture.drop("small.json")
+        try await fixture.wait(for: .batchClaimed)
+        fixture.intake.largeManifests.suspend()
+        defer { fixture.intake.largeManifests.resume() }
+        let owners: [(String, UInt32)] = [("first", 1000), ("second", 2000), ("third", 0)]
+        for (name, owner) in owners {
+            try fixture.drop(FileName("\(name).json"), Self.large(name), owner: owner)
+        }
+        #expect(try fixture.report().why?.code == "over-limit")
+        // The first is in hand.
+        try await fixture.wait(for: "their reasons") {
+            try owners.map { try fixture.reason("\($0.0).json") }
+                == [.queued, .queued, .overLimit]
+        }
+        #expect(fixture.claimed == ["small.json"])
+    }
+
     /// What was submitted may be moved back and come again before its end is noted.
     @Test func takesWhatComesAgainWhileItsNameIsInHand() throws {
         let fixture = try IntakeFixture().started()

@@ -266,6 +266,21 @@ struct PacerTests {
         #expect(written.take() == (followsSoon ? [] : [9]))
     }
 
+    /// Five writes of twenty seconds each would have the others wait for minutes.
+    @Test func theShareOfManyHasALongestRest() {
+        let pacer = Self.pacer(
+            time, .init(share: .all(4), delay: 1_000_000, turn: 1000 * Self.second))
+        for key in 0..<5 { change(key, in: pacer, taking: 20) }
+        time.advance(by: 1.001)
+        #expect(written.take().count == 5)
+        pacer.setInterval(0)
+        change(9, in: pacer)
+        time.advance(by: 29)
+        #expect(written.take() == [])
+        time.advance(by: 2)
+        #expect(written.take() == [9])
+    }
+
     @Test func onlyTheLastSettingOfATimerCounts() {
         var timer = PlannedTick()
         guard let first = timer.plan(at: 5), let second = timer.plan(at: 9) else {

@@ -112,6 +112,13 @@ import Testing
         }
     }
 
+    @Test func helpFitsOnATerminal() async throws {
+        for command in try await CommandDump.commands() {
+            let help = try await ClientProcess.end(["help", command.commandName]).output
+            for line in help.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+        }
+    }
+
     /// The last object on standard output. Its form is checked by `ClientProcess`.
     private static func last(of output: String) throws -> [String: Any] {
         // One object may have several lines.
