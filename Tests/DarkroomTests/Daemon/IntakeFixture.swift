@@ -115,8 +115,12 @@ final class IntakeFixture: Sendable {
 
     // MARK: What came of it
 
+    /// Meanwhile what the intake does in several turns goes on, which needs no more time.
     func wait(for what: String, until isReached: () throws -> Bool) async throws {
-        try await base.wait(for: what, until: isReached)
+        try await base.wait(for: what) {
+            time.advance(by: 0)
+            return try isReached()
+        }
     }
 
     /// Waits until the scheduler has nothing left to do, also of what the intake is just handing to it.
@@ -127,7 +131,7 @@ final class IntakeFixture: Sendable {
     }
 
     func wait(for event: Event, count: Int = 1) async throws {
-        try await base.wait(for: event, count: count)
+        try await wait(for: "\(count) \(event)") { journal.all(event).count >= count }
     }
 
     /// The files of the manifests that were claimed, in that order.
