@@ -13,9 +13,10 @@ let isForTests = Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] != nil
 /// Tools of the tests.
 let tool =
     isForTests ? strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))] : strict
-/// Without optimisation, files need not be compiled as a whole: several processes take some files each.
+/// Without optimisation, files need not be compiled as a whole: as many processes as there are processors take some each. More
+/// would repeat what each does for all files.
 let batches = [
-    "-no-whole-module-optimization", "-enable-batch-mode", "-driver-batch-size-limit", "48",
+    "-no-whole-module-optimization", "-enable-batch-mode", "-driver-batch-size-limit", "400",
 ]
 let test =
     isForTests ? tool + [.unsafeFlags(batches, .when(configuration: .release))] : tool

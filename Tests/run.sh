@@ -25,7 +25,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 readonly LOGS=.build/test-logs
 # A report names lines: more for a debugger would take longer to build.
 readonly LINES=(-Xswiftc -gline-tables-only)
-readonly TSAN=.build-tsan TSAN_BUILD=(--scratch-path .build-tsan --sanitize=thread -Xcc -O1 "${LINES[@]}")
+# What is built but once takes less as a whole. An object for each file is what the package manager expects of a build for
+# debugging, and several threads make them.
+readonly WHOLE=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
+readonly TSAN=.build-tsan TSAN_BUILD=(--scratch-path .build-tsan --sanitize=thread -Xcc -O1 "${LINES[@]}" "${WHOLE[@]}")
 readonly PACKAGES=.build/packages
 # The programs as they are packaged, which the tests start: Swift's libraries are in the program, so it starts in half the
 # time, and the codec programs need none.
@@ -48,10 +51,10 @@ main() {
     trap end_beside EXIT
     if [ "${#parts[@]}" -gt 1 ]; then
         start_beside quiet idle quiet_parts
-        run unit e2e faults
+        run unit
+        start_beside tsan normal tsan_when_built
+        run e2e faults
         # Neither of the first two takes more than one processor, and the booted systemds mostly wait.
-        ! is_wanted tsan || await_beside quiet tsan
-        start_beside tsan normal run tsan
         start_beside fuzz low fuzz_when_built
         start_beside outside idle run outside
         ! needs_packages || await_beside quiet packages
@@ -83,6 +86,11 @@ quiet_parts() {
     ! needs_packages || build_packages systemd
     ! is_wanted fuzz || build_fuzz
     run lint exact instructions package
+}
+
+tsan_when_built() {
+    ! is_wanted tsan || await_beside quiet tsan
+    run tsan
 }
 
 fuzz_when_built() {
@@ -158,6 +166,18 @@ join_beside() {
 end_beside() {
     local name
     for name in "${!beside[@]}"; do kill -TERM -- "-${beside[$name]}" 2>/dev/null; done
+}
+
+# Does something whose tests are not about the disk: their folders are in memory, where there is room and programs may be.
+# A disk would have tens of thousands of small files to make and to forget. The end-to-end tests and the faults stay on it.
+in_memory() {
+    local memory=/dev/shm room options
+    room=$(df --output=avail --block-size=1M "$memory" 2>/dev/null | tail -n 1)
+    options=$(findmnt --noheadings --output OPTIONS --target "$memory" 2>/dev/null)
+    if [ -w "$memory" ] && [ "${room:-0}" -ge 4096 ] && [[ ,$options, != *,noexec,* ]]; then
+        local -x TMPDIR=$memory
+    fi
+    "$@"
 }
 
 # --- Reporting -------------------------------------------------------------------------------
@@ -312,7 +332,7 @@ compile_for_arm64() {
 # Many compute without a pause. If all began at once, one that waits would have its turn after all the others.
 part_unit() {
     local -x SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
-    build_tested unit && run_suites unit '^DarkroomTests\.' "${RELEASE_OPTIONS[@]}"
+    build_tested unit && in_memory run_suites unit '^DarkroomTests\.' "${RELEASE_OPTIONS[@]}"
 }
 
 # Colour filters for every colour there is, in a build for release; and under sanitizers the paths of each
@@ -422,7 +442,7 @@ run_under_sanitizer() {
     local tests
     DARKROOM_TESTS_LEFT_OUT=$(tests_left_out)
     tests=$(bash Tests/tagged.sh concurrency) || { check tsan-tests "the tests to run are known" false; return; }
-    run_suites tsan "$tests" "${TSAN_BUILD[@]}" --no-parallel
+    in_memory run_suites tsan "$tests" "${TSAN_BUILD[@]}" --no-parallel
 }
 
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
