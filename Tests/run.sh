@@ -169,7 +169,7 @@ end_beside() {
 }
 
 # Does something whose tests are not about the disk: their folders are in memory, where there is room and programs may be.
-# A disk would have tens of thousands of small files to make and to forget. The end-to-end tests and the faults stay on it.
+# A disk would have tens of thousands of small files to make and to forget. The faults, and what is booted, are on the disk.
 in_memory() {
     local memory=/dev/shm room options
     room=$(df --output=avail --block-size=1M "$memory" 2>/dev/null | tail -n 1)
@@ -367,7 +367,7 @@ part_instructions() {
 
 part_e2e() {
     local -x TEST_DARKROOM=$PWD/$LINKED/darkroom TEST_DARKROOMD=$PWD/$LINKED/darkroomd
-    build_tested e2e && run_suites e2e '^EndToEndTests\.' "${RELEASE_OPTIONS[@]}"
+    build_tested e2e && in_memory run_suites e2e '^EndToEndTests\.' "${RELEASE_OPTIONS[@]}"
 }
 
 # The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks
