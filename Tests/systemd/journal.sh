@@ -163,7 +163,7 @@ is_empty_file() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
 # What concerns every manifest in work is in the story of each.
 tells_of_pauses() {
     filters_one_at_a_time
-    many_images 500 moon.png sepia | submit pausing.json
+    many_images 2000 moon.png sepia | submit pausing.json
     check "a manifest is in work" eventually has_finished_some pausing
     check "it is paused in the middle" systemctl kill --signal USR1 "$unit"
     check "the pause is in its story" eventually finds "MESSAGE_ID=$(id paused)" DARKROOM_BATCH=pausing
@@ -176,7 +176,7 @@ tells_of_pauses() {
         batchClaimed batchBegun paused stopping batchResumed resumed batchBegun batchFinished
 }
 
-# So that a manifest with many images is in the middle for seconds, however many processors there are. Whatever starts
+# So that a manifest with thousands of images is in the middle for seconds, however many processors there are. Whatever starts
 # after the next `configure` has them all again, for the rest.
 filters_one_at_a_time() {
     configure "filters: {concurrency: 1}"
@@ -188,13 +188,13 @@ filters_one_at_a_time() {
 tells_a_story_over_a_crash() {
     # Many enough that some are left when it is killed.
     filters_one_at_a_time
-    many_images 300 galaxy.png sepia | submit long.json
+    many_images 2000 galaxy.png sepia | submit long.json
     check "a long manifest is in work" eventually has_finished_some long
     configure
     check "it is killed in the middle" systemctl kill --signal KILL "$unit"
     check "... and finished by the next process" eventually batch_is long completed
     check "the story goes over the crash" eventually crash_story
-    check "... and says how much was left" says "of 300 images done" "MESSAGE_ID=$(id batchResumed)"
+    check "... and says how much was left" says "of 2000 images done" "MESSAGE_ID=$(id batchResumed)"
     check "... and that it continues" says "long continues" "MESSAGE_ID=$(id batchBegun)"
 }
 
