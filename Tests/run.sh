@@ -50,15 +50,17 @@ main() {
     prepare || { failed=1; sum_up; }
     trap end_beside EXIT
     if [ "${#parts[@]}" -gt 1 ]; then
-        start_beside quiet idle quiet_parts
+        # What is booted mostly waits. The longest of all is the build under the thread sanitizer with its tests, of which
+        # there is one at a time.
+        start_beside booted normal booted_parts
+        start_beside quiet low quiet_parts
         run unit
         start_beside tsan normal tsan_when_built
-        run e2e faults
-        # Neither of the first two takes more than one processor, and the booted systemds mostly wait.
+        run e2e
         start_beside fuzz low fuzz_when_built
         start_beside outside idle run outside
-        ! needs_packages || await_beside quiet packages
-        run systemd slurm suite
+        run faults suite
+        join_beside booted
         join_beside tsan
         join_beside quiet
         join_beside outside
@@ -79,12 +81,19 @@ run() {
 
 is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 
+booted_parts() {
+    await_tested
+    ! needs_packages || build_packages systemd
+    run systemd slurm
+}
+
 # First what the others wait for.
 quiet_parts() {
     ! is_wanted tsan || build_tsan
+    take_priority idle
     await_tested
-    ! needs_packages || build_packages systemd
     ! is_wanted fuzz || build_fuzz
+    ! needs_packages || await_beside booted packages
     run lint exact instructions package
 }
 
@@ -127,6 +136,8 @@ start_beside() {
     # As a job of its own it is a process group, which can be ended whole.
     set -m
     (
+        # What this begins in turn ends with it.
+        trap 'trap - TERM; end_beside; exit 143' TERM
         take_priority "$priority"
         passed=0 failed=0 skipped=0
         "$@"
