@@ -6,9 +6,8 @@ package final class ScratchDirectory: TestFolder {
 
     package var root: URL { url }
 
-    package init() throws {
-        let template = FileManager.default.temporaryDirectory.appending(path: "darkroom-XXXXXX")
-            .path
+    package init(in folder: URL = FileManager.default.temporaryDirectory) throws {
+        let template = folder.appending(path: "darkroom-XXXXXX").path
         var bytes = Array(template.utf8CString)
         guard mkdtemp(&bytes) != nil else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         url = URL(
