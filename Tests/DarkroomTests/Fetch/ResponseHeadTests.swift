@@ -208,12 +208,13 @@ struct ResponseHeadTests {
         #expect(ContentRange("bytes 0-9223372036854775807/*".utf8)?.count == .max)
     }
 
-    @Test(arguments: [
-        ("0", 0), ("120", 120), (" 5 ", 5), ("99999999999999999999", Double(1 << 31)),
-        ("3.5", 4), ("3.0", 3), ("0.001", 1), ("2147483648.5", Double(1 << 31)),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", 777), ("Sun, 06 Nov 1994 08:00:00 GMT", 0),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", Double(1 << 31)),
-    ])
+    @Test(
+        arguments: [
+            ("0", 0), ("120", 120), (" 5 ", 5), ("99999999999999999999", Double(1 << 31)),
+            ("3.5", 4), ("3.0", 3), ("0.001", 1), ("2147483648.5", Double(1 << 31)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 777), ("Sun, 06 Nov 1994 08:00:00 GMT", 0),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", Double(1 << 31)),
+        ] as [(String, Double)])
     func readsRetryAfter(text: String, delay: Double) throws {
         let value = try #require(RetryAfter(text.utf8))
         #expect(value.delay(since: HTTPDate(secondsSince1970: 784_111_000)) == delay)
