@@ -13,8 +13,8 @@ let isForTests = Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] != nil
 /// Tools of the tests.
 let tool =
     isForTests ? strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))] : strict
-/// Without optimisation, files need not be compiled as a whole: as many processes as there are processors take some each. More
-/// would repeat what each does for all files.
+/// Without optimisation, files need not be compiled as a whole. The limit is high, so that there is one process for each
+/// processor: each reads all files, so more processes would take more.
 let batches = [
     "-no-whole-module-optimization", "-enable-batch-mode", "-driver-batch-size-limit", "400",
 ]

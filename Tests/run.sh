@@ -10,9 +10,8 @@
 # Missing Debian packages are installed first, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
-# Most tests wait, for daemons and for the disk. So where there are several parts, what only needs processors goes on
-# beside them, with whatever they leave of the processors, and does not delay them. Each line begins with the minutes and
-# seconds since the start.
+# Most tests wait, for daemons and for the disk. So several parts go on beside each other. What only needs processors has
+# a lower priority. Each line begins with the minutes and seconds since the start.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/packages.sh
@@ -25,8 +24,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 readonly LOGS=.build/test-logs
 # A report names lines: more for a debugger would take longer to build.
 readonly LINES=(-Xswiftc -gline-tables-only)
-# What is built but once takes less as a whole. An object for each file is what the package manager expects of a build for
-# debugging, and several threads make them.
+# A build that is made only once is faster if each module is compiled as a whole. With several threads the compiler still
+# writes an object for each file, which the package manager expects of a build for debugging.
 readonly WHOLE=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
 readonly TSAN=.build-tsan TSAN_BUILD=(--scratch-path .build-tsan --sanitize=thread -Xcc -O1 "${LINES[@]}" "${WHOLE[@]}")
 readonly PACKAGES=.build/packages
@@ -36,6 +35,8 @@ readonly LINKED=$RELEASE/linked
 passed=0 failed=0 skipped=0
 # What goes on beside, by its name: the process, which leads a group of its own.
 declare -A beside=()
+# Where tests have their folders now, if that is in memory.
+memory_folder=
 
 main() {
     local part
@@ -50,10 +51,9 @@ main() {
     prepare || { failed=1; sum_up; }
     trap end_beside EXIT
     if [ "${#parts[@]}" -gt 1 ]; then
-        # What is booted mostly waits. The longest of all is the build under the thread sanitizer with its tests, of which
-        # there is one at a time.
+        # What is booted mostly waits. The thread sanitizer takes longest: its build, and then its tests, one at a time.
         start_beside booted normal booted_parts
-        start_beside quiet low quiet_parts
+        start_beside quiet normal quiet_parts
         run unit
         start_beside tsan normal tsan_when_built
         run e2e
@@ -93,7 +93,9 @@ quiet_parts() {
     take_priority idle
     await_tested
     ! is_wanted fuzz || build_fuzz
+    # One builds in the folder of the release at a time.
     ! needs_packages || await_beside booted packages
+    ! { is_wanted systemd || is_wanted slurm; } || await_beside booted tested
     run lint exact instructions package
 }
 
@@ -136,7 +138,7 @@ start_beside() {
     # As a job of its own it is a process group, which can be ended whole.
     set -m
     (
-        # What this begins in turn ends with it.
+        # What this has begun beside itself ends with it.
         trap 'trap - TERM; end_beside; exit 143' TERM
         take_priority "$priority"
         passed=0 failed=0 skipped=0
@@ -147,8 +149,8 @@ start_beside() {
     beside[$name]=$!
 }
 
-# take_priority idle|low|normal: for this shell and all that it starts. A nice value would not do for a build: Swift's
-# package manager gives itself one of its own.
+# take_priority idle|low|normal: for this shell and all that it starts. A build that may wait is idle: a nice value does not
+# slow it, for Swift's package manager gives itself one of its own.
 take_priority() {
     case $1 in
         idle) chrt --idle --pid 0 "$BASHPID" 2>/dev/null || take_priority low ;;
@@ -177,24 +179,27 @@ join_beside() {
 end_beside() {
     local name
     for name in "${!beside[@]}"; do kill -TERM -- "-${beside[$name]}" 2>/dev/null; done
+    [ -z "$memory_folder" ] || rm -rf --one-file-system "$memory_folder"
 }
 
-# Does something whose tests are not about the disk: their folders are in memory, where there is room and programs may be.
-# A disk would have tens of thousands of small files to make and to forget. The faults, and what is booted, are on the disk.
+# Runs tests that are not about the disk. Their folders are in memory, if there is room and programs may be started from
+# there. A disk would have to make and to remove tens of thousands of small files.
 in_memory() {
-    local memory=/dev/shm room options folder= status
+    local memory=/dev/shm room options status
     room=$(df --output=avail --block-size=1M "$memory" 2>/dev/null | tail -n 1)
     options=$(findmnt --noheadings --output OPTIONS --target "$memory" 2>/dev/null)
     if [ -w "$memory" ] && [ "${room:-0}" -ge 4096 ] && [[ ,$options, != *,noexec,* ]]; then
-        folder=$(mktemp -d "$memory/darkroom.XXXXXX")
+        memory_folder=$(mktemp -d "$memory/darkroom.XXXXXX")
     fi
-    [ -n "$folder" ] || { "$@"; return; }
+    [ -n "$memory_folder" ] || { "$@"; return; }
     # Other users submit from there, too.
-    chmod 1777 "$folder"
-    local -x TMPDIR=$folder
+    chmod 1777 "$memory_folder"
+    local -x TMPDIR=$memory_folder
     "$@"
     status=$?
-    rm -rf "$folder"
+    # A test that was killed may leave something mounted.
+    rm -rf --one-file-system "$memory_folder"
+    memory_folder=
     return "$status"
 }
 
@@ -799,7 +804,7 @@ link_tested() {
 
 # Beside other parts: the first of those builds it.
 await_tested() {
-    if is_wanted unit || is_wanted e2e || is_wanted faults; then
+    if is_wanted unit || is_wanted e2e || is_wanted faults || is_wanted suite; then
         until [ -e "$LOGS/built-tested" ] || [ -e "$LOGS/failed-tested" ]; do sleep 1; done
     fi
 }
@@ -827,7 +832,7 @@ run_suites() {
     local log=$LOGS/$part.log results=$LOGS/$part.xml
     rm -f "$results"
     # Where something hangs, that is to be told of, too.
-    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" timeout --kill-after=30 1200 swift test --skip-build --disable-xctest --enable-swift-testing "$@" \
+    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" timeout --kill-after=30 3000 swift test --skip-build --disable-xctest --enable-swift-testing "$@" \
         --filter "$filter" --xunit-output "$results" >"$log" 2>&1
     local status=$?
     count_results "$part" "$status" "$log" "$results"

@@ -137,7 +137,7 @@ final class HotFolderFixture: TestFolder {
                 "\(((try? answers()) ?? []).map(\.source)) \(report(orNil: ())) \(daemon.describe())"
             }
         ) { () throws -> [Answer]? in
-            // To read all answers takes long; what comes after them must not be missed, so it asks again.
+            // Reading all answers takes long. So it asks again afterwards, in case something came meanwhile.
             guard isIdle else { return nil }
             let answers = try answers()
             return answers.count >= sources.count && isIdle ? answers : nil

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `darkroomd --self-test`, as an administrator runs it. Tests/run.sh faults lets it kill more.
+/// `darkroomd --self-test`, as an administrator runs it. Tests/run.sh faults lets it kill more, and on a disk, from which it
+/// moves originals into memory, too.
 @Suite(.fewAtATime) struct SelfTestTests {
     @Test func passesBesideARunningDaemon() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 2)

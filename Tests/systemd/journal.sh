@@ -162,6 +162,7 @@ is_empty_file() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
 
 # What concerns every manifest in work is in the story of each.
 tells_of_pauses() {
+    local deadline=600
     filters_one_at_a_time
     many_images 2000 moon.png sepia | submit pausing.json
     check "a manifest is in work" eventually has_finished_some pausing
@@ -176,8 +177,8 @@ tells_of_pauses() {
         batchClaimed batchBegun paused stopping batchResumed resumed batchBegun batchFinished
 }
 
-# So that a manifest with thousands of images is in the middle for seconds, however many processors there are. Whatever starts
-# after the next `configure` has them all again, for the rest.
+# So that a manifest with thousands of images is in the middle for seconds, however many processors there are. Whatever
+# starts after the next `configure` has them all again, for the rest.
 filters_one_at_a_time() {
     configure "filters: {concurrency: 1}"
     check "systemctl reload" systemctl reload "$unit"
@@ -186,6 +187,7 @@ filters_one_at_a_time() {
 # --- Over a crash ----------------------------------------------------------------------------
 
 tells_a_story_over_a_crash() {
+    local deadline=600
     # Many enough that some are left when it is killed.
     filters_one_at_a_time
     many_images 2000 galaxy.png sepia | submit long.json

@@ -115,7 +115,7 @@ final class IntakeFixture: Sendable {
 
     // MARK: What came of it
 
-    /// Meanwhile what the intake does in several turns goes on, which needs no more time.
+    /// Meanwhile the intake goes on with turns that are due now. The time stands still.
     func wait(for what: String, until isReached: () throws -> Bool) async throws {
         try await base.wait(for: what) {
             time.advance(by: 0)

@@ -26,7 +26,7 @@ struct DroppedFileTests {
         #expect(DroppedFile.identity(inode: inode, birth: birth) == text)
     }
 
-    /// On the file system of the tests, and on one in memory where there is one.
+    /// On a disk, and in memory where there is such a file system.
     @Test(arguments: ["/var/tmp", "/dev/shm"])
     func isWhatStatPrints(place: String) throws {
         guard access(place, W_OK) == 0 else { return }
