@@ -115,7 +115,7 @@ final class IntakeFixture: Sendable {
 
     // MARK: What came of it
 
-    /// Meanwhile the intake goes on with turns that are due now. The time stands still.
+    /// Meanwhile the intake continues with turns that are due now. The time stands still.
     func wait(for what: String, until isReached: () throws -> Bool) async throws {
         try await base.wait(for: what) {
             time.advance(by: 0)
