@@ -183,7 +183,8 @@ end_beside() {
 }
 
 # Runs tests that are not about the disk. Their folders are in memory, if there is room and programs may be started from
-# there. A disk would have to make and to remove tens of thousands of small files.
+# there. A disk would have to make and to remove tens of thousands of small files. The real daemon stays on the disk, in the
+# end-to-end tests, the faults and what is booted.
 in_memory() {
     local memory=/dev/shm room options status
     room=$(df --output=avail --block-size=1M "$memory" 2>/dev/null | tail -n 1)
@@ -390,7 +391,7 @@ part_instructions() {
 
 part_e2e() {
     local -x TEST_DARKROOM=$PWD/$LINKED/darkroom TEST_DARKROOMD=$PWD/$LINKED/darkroomd
-    build_tested e2e && in_memory run_suites e2e '^EndToEndTests\.' "${RELEASE_OPTIONS[@]}"
+    build_tested e2e && run_suites e2e '^EndToEndTests\.' "${RELEASE_OPTIONS[@]}"
 }
 
 # The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks

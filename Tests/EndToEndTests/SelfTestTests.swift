@@ -2,8 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `darkroomd --self-test`, as an administrator runs it. Tests/run.sh faults lets it kill more, and on a disk, from which it
-/// moves originals into memory, too.
+/// `darkroomd --self-test`, as an administrator runs it. Tests/run.sh faults lets it kill more.
 @Suite(.fewAtATime) struct SelfTestTests {
     @Test func passesBesideARunningDaemon() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 2)
