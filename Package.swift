@@ -14,7 +14,7 @@ let isForTests = Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] != nil
 let tool =
     isForTests ? strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))] : strict
 /// Without optimisation, files need not be compiled as a whole. The limit is high, so that there is one process for each
-/// processor: each reads all files, so more processes would take more.
+/// processor. Each reads all files, so more processes would cost time.
 let batches = [
     "-no-whole-module-optimization", "-enable-batch-mode", "-driver-batch-size-limit", "400",
 ]

@@ -49,15 +49,15 @@ main() {
         esac
     done
     prepare || { failed=1; sum_up; }
-    trap end_beside EXIT
+    trap clean_up EXIT
     if [ "${#parts[@]}" -gt 1 ]; then
         # What is booted mostly waits. The thread sanitizer takes longest: its build, and then its tests, one at a time.
         start_beside booted normal booted_parts
         start_beside quiet normal quiet_parts
         run unit
-        start_beside tsan normal tsan_when_built
+        start_beside tsan normal run_when_built tsan
         run e2e
-        start_beside fuzz low fuzz_when_built
+        start_beside fuzz low run_when_built fuzz
         start_beside outside idle run outside
         run faults suite
         join_beside booted
@@ -99,14 +99,10 @@ quiet_parts() {
     run lint exact instructions package
 }
 
-tsan_when_built() {
-    ! is_wanted tsan || await_beside quiet tsan
-    run tsan
-}
-
-fuzz_when_built() {
-    ! is_wanted fuzz || await_beside quiet fuzz
-    run fuzz
+# run_when_built PART: one that the quiet parts build.
+run_when_built() {
+    ! is_wanted "$1" || await_beside quiet "$1"
+    run "$1"
 }
 
 needs_packages() { is_wanted systemd && ! why_no_systemd >/dev/null; }
@@ -139,7 +135,7 @@ start_beside() {
     set -m
     (
         # What this has begun beside itself ends with it.
-        trap 'trap - TERM; end_beside; exit 143' TERM
+        trap 'trap - TERM; clean_up; exit 143' TERM
         take_priority "$priority"
         passed=0 failed=0 skipped=0
         "$@"
@@ -176,7 +172,7 @@ join_beside() {
     skipped=$((skipped + counts[2]))
 }
 
-end_beside() {
+clean_up() {
     local name
     for name in "${!beside[@]}"; do kill -TERM -- "-${beside[$name]}" 2>/dev/null; done
     [ -z "$memory_folder" ] || rm -rf --one-file-system "$memory_folder"
