@@ -13,13 +13,12 @@ let isForTests = Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] != nil
 /// Tools of the tests.
 let tool =
     isForTests ? strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))] : strict
-/// Without optimisation, files need not be compiled as a whole. The limit is high, so that there is one process for each
-/// processor. Each reads all files, so more processes would cost time.
-let batches = [
-    "-no-whole-module-optimization", "-enable-batch-mode", "-driver-batch-size-limit", "400",
-]
+/// Tests. Without the option the driver starts another process to write the module, which checks all declarations once
+/// more, with all that macros expand to.
 let test =
-    isForTests ? tool + [.unsafeFlags(batches, .when(configuration: .release))] : tool
+    isForTests
+    ? tool
+        + [.unsafeFlags(["-no-emit-module-separately-wmo"], .when(configuration: .release))] : tool
 /// A product for other packages: the compiler refuses a public declaration that shows something of another module, unless
 /// that is imported as public.
 let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
@@ -52,6 +51,30 @@ func leftOut(of folder: String) -> [String] {
     let prefix = "Tests/\(folder)/"
     return (Context.environment["DARKROOM_TESTS_LEFT_OUT"] ?? "").split(separator: ":")
         .filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+}
+
+/// The targets of the stations' tests, and the folders of each in Tests/DarkroomTests. There are several, because for each
+/// macro the compiler looks through what all others in the target expand to.
+let stationTests: [(target: String, folders: [String])] = [
+    ("DarkroomPictureTests", ["Picture"]),
+    ("DarkroomManifestTests", ["Core", "Fetch", "Manifest"]),
+    ("DarkroomSpoolTests", ["Answer", "Spool", "Page", "SelfTest"]),
+    ("DarkroomWorkTests", ["Board", "Work", "Daemon"]),
+    ("DarkroomClientTests", ["Client", "Run", "Manual"]),
+]
+
+func testTarget(_ name: String, of folders: [String]) -> Target {
+    let others = (stationTests.flatMap(\.folders) + ["Fixtures"]).filter { !folders.contains($0) }
+    let left = leftOut(of: "DarkroomTests").filter { file in
+        folders.contains { file.hasPrefix("\($0)/") }
+    }
+    let fixtures: [Target.Dependency] = folders == ["Fixtures"] ? [] : ["DarkroomFixtures"]
+    return .testTarget(
+        name: name,
+        dependencies: library + codecs + fixtures + [
+            "TestSupport", .product(name: "Yams", package: "Yams"),
+        ],
+        path: "Tests/DarkroomTests", exclude: others + left, swiftSettings: test)
 }
 
 let package = Package(
@@ -349,18 +372,17 @@ let package = Package(
         .executableTarget(
             name: "darkroom-codec-bad", dependencies: ["CDarkroomCodec", "CDarkroomShims"],
             path: "Tests/BadCodec", linkerSettings: [.linkedLibrary("m")]),
-        .testTarget(
-            name: "DarkroomTests",
-            dependencies: library + codecs + [
-                "TestSupport", .product(name: "Yams", package: "Yams"),
-            ],
-            exclude: leftOut(of: "DarkroomTests"), swiftSettings: test),
+        // What the tests of several stations share. Only a target of tests may import what is internal: others are built
+        // for users, too.
+        testTarget("DarkroomFixtures", of: ["Fixtures"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: library + ["TestSupport", "darkroom"],
+            dependencies: library + ["TestSupport"],
             exclude: leftOut(of: "EndToEndTests"), swiftSettings: test),
     ]
 )
+
+package.targets += stationTests.map { testTarget($0.target, of: $0.folders) }
 
 // Nor are the tools of the other tests needed there.
 if Context.environment["DARKROOM_TESTS_LEFT_OUT"] != nil {

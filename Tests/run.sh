@@ -25,8 +25,9 @@ readonly LOGS=.build/test-logs
 # A report names lines: more for a debugger would take longer to build.
 readonly LINES=(-Xswiftc -gline-tables-only)
 # A build that is made only once is faster if each module is compiled as a whole. With several threads the compiler still
-# writes an object for each file, which the package manager expects of a build for debugging.
-readonly WHOLE=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
+# writes an object for each file, which the package manager expects of a build for debugging. For the last option see
+# Package.swift.
+readonly WHOLE=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo)
 readonly TSAN=.build-tsan TSAN_BUILD=(--scratch-path .build-tsan --sanitize=thread -Xcc -O1 "${LINES[@]}" "${WHOLE[@]}")
 readonly PACKAGES=.build/packages
 # The programs as they are packaged, which the tests start: Swift's libraries are in the program, so it starts in half the
@@ -35,8 +36,10 @@ readonly LINKED=$RELEASE/linked
 passed=0 failed=0 skipped=0
 # What goes on beside, by its name: the process, which leads a group of its own.
 declare -A beside=()
-# Where tests have their folders now, if that is in memory.
+# What is in memory for the folders of tests: these, or the image that they are in.
 memory_folder=
+# What starts tests with mounts of their own.
+apart=()
 
 main() {
     local part
@@ -87,16 +90,17 @@ booted_parts() {
     run systemd slurm
 }
 
-# First what the others wait for.
+# First what the others wait for; then what needs nothing of the build that the tests wait for.
 quiet_parts() {
     ! is_wanted tsan || build_tsan
     take_priority idle
-    await_tested
     ! is_wanted fuzz || build_fuzz
+    run lint instructions
+    await_tested
     # One builds in the folder of the release at a time.
     ! needs_packages || await_beside booted packages
     ! { is_wanted systemd || is_wanted slurm; } || await_beside booted tested
-    run lint exact instructions package
+    run package exact
 }
 
 # run_when_built PART: one that the quiet parts build.
@@ -175,29 +179,65 @@ join_beside() {
 clean_up() {
     local name
     for name in "${!beside[@]}"; do kill -TERM -- "-${beside[$name]}" 2>/dev/null; done
-    [ -z "$memory_folder" ] || rm -rf --one-file-system "$memory_folder"
+    [ -z "$memory_folder" ] || drop_memory_folder
 }
 
-# Runs tests that are not about the disk. Their folders are in memory, if there is room and programs may be started from
-# there. A disk would have to make and to remove tens of thousands of small files. The real daemon stays on the disk, in the
-# end-to-end tests, the faults and what is booted.
+# Runs tests that are not about the disk. Their folders are in memory, for a disk would have to make and to remove tens of
+# thousands of small files.
 in_memory() {
-    local memory=/dev/shm room options status
+    if make_memory_folder 4096; then with_folders_in "$memory_folder" "$@"; else "$@"; fi
+}
+
+# Runs the tests of the real daemon. Where an image can be mounted, their folders are in one of ext4 in memory, which only
+# they see. It has a journal: ext4 without one gives out no inode that was removed lately, and looks at each of those for
+# every new file.
+on_image() {
+    local apart=()
+    if ! make_memory_folder 8192 || ! make_image; then
+        say e2e "no image can be mounted in memory: the folders are on the disk"
+        "$@"
+        return
+    fi
+    # Once it is mounted it needs no name, and nothing is left of it however the tests end.
+    # shellcheck disable=SC2016 # The shell that mounts it expands them.
+    apart=(unshare --mount bash -c
+        'mount -o loop "$1/image" "$1/disk" && rm "$1/image" && chmod 1777 "$1/disk" && shift && exec "$@"' bash "$memory_folder")
+    with_folders_in "$memory_folder/disk" "$@"
+}
+
+# make_memory_folder MEGABYTES: fails if there is less room, or if no program may be started from there.
+make_memory_folder() {
+    local memory=/dev/shm room options
     room=$(df --output=avail --block-size=1M "$memory" 2>/dev/null | tail -n 1)
     options=$(findmnt --noheadings --output OPTIONS --target "$memory" 2>/dev/null)
-    if [ -w "$memory" ] && [ "${room:-0}" -ge 4096 ] && [[ ,$options, != *,noexec,* ]]; then
-        memory_folder=$(mktemp -d "$memory/darkroom.XXXXXX")
-    fi
-    [ -n "$memory_folder" ] || { "$@"; return; }
+    [ -w "$memory" ] && [ "${room:-0}" -ge "$1" ] && [[ ,$options, != *,noexec,* ]] || return
+    memory_folder=$(mktemp -d "$memory/darkroom.XXXXXX") || return
     # Other users submit from there, too.
     chmod 1777 "$memory_folder"
-    local -x TMPDIR=$memory_folder
+}
+
+# Makes the image, and tries whether it can be mounted. If not, removes the folder.
+make_image() {
+    mkdir "$memory_folder/disk" && truncate --size 4G "$memory_folder/image" && mkfs.ext4 -q -F "$memory_folder/image" &&
+        unshare --mount mount -o loop "$memory_folder/image" "$memory_folder/disk" && return
+    drop_memory_folder
+    return 1
+} 2>/dev/null
+
+with_folders_in() { # FOLDER COMMAND [ARGUMENT]...
+    local -x TMPDIR=$1
+    local status
+    shift
     "$@"
     status=$?
-    # A test that was killed may leave something mounted.
+    drop_memory_folder
+    return "$status"
+}
+
+# Removes it, but nothing that a killed test has left mounted there.
+drop_memory_folder() {
     rm -rf --one-file-system "$memory_folder"
     memory_folder=
-    return "$status"
 }
 
 # --- Reporting -------------------------------------------------------------------------------
@@ -352,7 +392,7 @@ compile_for_arm64() {
 # Many compute without a pause. If all began at once, one that waits would have its turn after all the others.
 part_unit() {
     local -x SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
-    build_tested unit && in_memory run_suites unit '^DarkroomTests\.' "${RELEASE_OPTIONS[@]}"
+    build_tested unit && in_memory run_suites unit '^Darkroom[A-Za-z]*Tests\.' "${RELEASE_OPTIONS[@]}"
 }
 
 # Colour filters for every colour there is, in a build for release; and under sanitizers the paths of each
@@ -387,7 +427,7 @@ part_instructions() {
 
 part_e2e() {
     local -x TEST_DARKROOM=$PWD/$LINKED/darkroom TEST_DARKROOMD=$PWD/$LINKED/darkroomd
-    build_tested e2e && run_suites e2e '^EndToEndTests\.' "${RELEASE_OPTIONS[@]}"
+    build_tested e2e && on_image run_suites e2e '^EndToEndTests\.' "${RELEASE_OPTIONS[@]}"
 }
 
 # The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks
@@ -829,8 +869,8 @@ run_suites() {
     local log=$LOGS/$part.log results=$LOGS/$part.xml
     rm -f "$results"
     # Where something hangs, that is to be told of, too.
-    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" timeout --kill-after=30 3000 swift test --skip-build --disable-xctest --enable-swift-testing "$@" \
-        --filter "$filter" --xunit-output "$results" >"$log" 2>&1
+    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" "${apart[@]}" timeout --kill-after=30 3000 swift test --skip-build --disable-xctest \
+        --enable-swift-testing "$@" --filter "$filter" --xunit-output "$results" >"$log" 2>&1
     local status=$?
     count_results "$part" "$status" "$log" "$results"
 }

@@ -11,9 +11,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 [[ $# -eq 1 || $# -eq 2 && $2 = --others ]] || { echo "usage: bash Tests/tagged.sh TAG [--others]" >&2; exit 64; }
 
 mapfile -t files < <(find Tests/DarkroomTests Tests/EndToEndTests -name '*.swift' | LC_ALL=C sort)
-# Lines of a file and what of it has the tag. The target is the folder, and a test's suite the last one before it.
+# Lines of a folder and the target of its tests, from Package.swift.
+targets=$(sed -n 's/^    ("\([A-Za-z]*\)", \[\(.*\)\]),$/\1 \2/p' Package.swift | tr -d '",' |
+    while read -r target folders; do for folder in $folders; do echo "Tests/DarkroomTests/$folder $target"; done; done)
+# Lines of a file and what of it has the tag. The target is that of the folder, and a test's suite the last one before it.
 tagged=$(awk -v tag="[.(, ]$1[,)]" '
-    FNR == 1 { split(FILENAME, part, "/"); target = part[2]; suite = ""; attribute = "" }
+    NR == FNR { targets[$1] = $2; next }
+    FNR == 1 {
+        split(FILENAME, part, "/")
+        target = part[2] == "DarkroomTests" ? targets[part[1] "/" part[2] "/" part[3]] : part[2]
+        suite = ""; attribute = ""
+    }
     /^[[:space:]]*@(Suite|Test)/ { attribute = " " }
     attribute != "" { attribute = attribute $0 }
     match($0, /(struct|class|func) +[A-Za-z0-9_]+/) {
@@ -22,9 +30,10 @@ tagged=$(awk -v tag="[.(, ]$1[,)]" '
         sub(/^(struct|class) +/, "", name)
         isTagged = attribute ~ /\.tags\(/ && attribute ~ tag
         if (!isTest && (attribute != "" || name ~ /Tests$/)) suite = name
+        if (isTagged && target == "") { print FILENAME ": Package.swift has no target for it" >"/dev/stderr"; exit 1 }
         if (isTagged) print FILENAME "\t" target "\\." suite "/" (isTest ? name "\\(" : "")
         attribute = ""
-    }' "${files[@]}") || exit 1
+    }' <(echo "$targets") "${files[@]}") || exit 1
 [ -n "$tagged" ] || { echo "nothing has the tag $1" >&2; exit 1; }
 if [ $# -eq 1 ]; then
     printf '^(%s)\n' "$(cut -f 2 <<<"$tagged" | paste -sd '|')"

@@ -61,6 +61,7 @@ missing_test_packages() {
     have systemd-analyze || echo systemd
     have unshare || echo util-linux
     have mount || echo mount
+    have mkfs.ext4 || echo e2fsprogs
     # So are the roots in which the package is installed.
     have mmdebstrap || echo mmdebstrap
     # So is the one under a booted Slurm.

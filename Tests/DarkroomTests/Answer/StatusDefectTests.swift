@@ -5,6 +5,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomClient
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomRun
 @testable import DarkroomSpool
 
@@ -48,7 +49,7 @@ final class StatusDefectTests: FolderSuite {
 
     @Test(arguments: changes)
     func namesTheField(old: String, new: String, sentence: String) throws {
-        let text = String(decoding: StatusTests.full.encoded(), as: UTF8.self)
+        let text = String(decoding: Status.full.encoded(), as: UTF8.self)
         #expect(text.contains(old))
         try folder.write(
             Array(text.replacing(old, with: new, maxReplacements: 1).utf8),
@@ -68,9 +69,9 @@ final class StatusDefectTests: FolderSuite {
     }
 
     @Test func aGoodOneHasNone() throws {
-        try folder.write(StatusTests.full.encoded(), to: BatchFile.status, durably: false)
+        try folder.write(Status.full.encoded(), to: BatchFile.status, durably: false)
         #expect(StatusDefect.sentence(in: folder) == StatusDefect.unknown)
-        var frame = StatusTests.full
+        var frame = Status.full
         frame.images = []
         #expect(try BatchDetails(ofRunIn: folder.path).status == frame)
     }

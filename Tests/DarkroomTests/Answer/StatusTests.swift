@@ -4,75 +4,18 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomSpool
 
 struct StatusTests {
-    static var full: Status {
-        var counts = Status.Counts(new: 2)
-        counts[.new] = 0
-        counts[.filtered] = 1
-        counts[.failed] = 1
-        counts.warnings = 1
-        let output = ImageStatus.Output(
-            file: "a.png", format: .png, sha256: "00", bytes: 3, width: 4, height: 5, depth: 16,
-            channels: 4, quality: 71, ssim: 0.98012)
-        var status = Status(
-            id: "holiday",
-            manifest: .init(
-                name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9,
-                uid: 1000, identity: "12-3.000000004", isFolder: true,
-                redacted: .init(bytes: 5, sha256: "beef")),
-            state: .completedWithErrors, priority: .high, qualityOfService: .utility,
-            times: .init(received: "a", started: "b", finished: "c", workMilliseconds: 4),
-            counts: counts,
-            errors: [ManifestProblem(code: "syntax", message: "m", path: "p", line: 1, column: 2)],
-            commands: [ControlRecord(.hold, time: "d", uid: 1000, file: "12-3.4")], retries: 1,
-            images: [
-                ImageStatus(
-                    name: "a", source: "https://h/a", state: .filtered, output: output, attempts: 1,
-                    download: .init(
-                        attempts: 2, bytes: 3, cache: "stored",
-                        lastError: Failure(code: "timeout", message: "m", isTransient: true),
-                        retryAt: "e"), warnings: ["w"], metadata: ["iCCP": "kept"]),
-                ImageStatus(
-                    name: "b", from: "a", state: .failed, published: false,
-                    error: Failure(code: "png-crc", message: "m", isTransient: true)),
-            ])
-        status.recipes = (try? Recipe(named: "web", text: "{}")).map { [.init($0)] }
-        status.errors?[0].suggestion = "s"
-        status.waiting = .init(code: "disk-full", message: "m", since: "s")
-        status.written = "w"
-        status.images[0].made = .stored
-        status.images[0].sourceSHA256 = "0f"
-        status.images[0].deliveredTo = "/srv/web/a.png"
-        status.images[0].originalAt = "/srv/done/é.jpg"
-        status.images[0].sourceIdentity = "1-2-3-4.5-6.7"
-        status.images[0].variantOf = "v"
-        status.images[0].settingsSHA256 = "5e"
-        status.images[0].inputsSHA256 = "1e"
-        status.images[1].limitsSHA256 = "2e"
-        status.images[1].libraries = ["heif": "libheif 1.2, x265 3", "icc": "lcms2 2.14"]
-        status.images[0].versionsSHA256 = "7e"
-        status.images[0].times = .init(
-            downloading: .init(milliseconds: 1), downloaded: .init(milliseconds: 20),
-            filtering: .init(milliseconds: 300))
-        status.versions = [
-            PictureVersions(
-                darkroom: "1", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5",
-                codecs: ["libb": "6, c 7", "liba": "8"])
-        ]
-        status.shards = .init(count: 16, number: 3)
-        return status
-    }
-
     /// Image by image, by the scanner; what it does not know it leaves to the decoder.
     @Test(arguments: ["a", "ä \u{1F600}", "a\"b\\c/d\u{1}"])
     func comesBackFromAFolder(text: String) throws {
         let scratch = try ScratchDirectory()
         let folder = try Directory(path: scratch.path)
-        var status = Self.full
+        var status = Status.full
         status.images[0].name = text
         status.images[0].warnings = [text, ""]
         status.images[1].error?.message = text
@@ -110,18 +53,18 @@ struct StatusTests {
 
     /// What an older version has written.
     @Test(arguments: ["written", "identity"]) func isReadWithoutANewKey(key: String) throws {
-        let lines = String(decoding: Self.full.encoded(), as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: Status.full.encoded(), as: UTF8.self).split(separator: "\n")
         var text = lines.filter { !$0.contains("\"\(key)\"") }.joined(separator: "\n")
         if key == "written" { text.replace("  },\n}", with: "  }\n}") }
         let status = try #require(Status(decoding: Array(text.utf8)))
-        var expected = Self.full
+        var expected = Status.full
         if key == "written" { expected.written = nil } else { expected.manifest.identity = nil }
         #expect(status == expected)
     }
 
     /// The same for values of several lines.
     @Test func isReadWithoutVersionsAndShards() throws {
-        var older = Self.full
+        var older = Status.full
         older.versions = nil
         older.shards = nil
         older.images[0].sourceSHA256 = nil
@@ -192,7 +135,7 @@ struct StatusTests {
             }
             look(at: content.value, name)
         }
-        look(at: Self.full, "full")
+        look(at: Status.full, "full")
         #expect(present.contains("ImageStatus.rareDownload") && present.contains("Status.waiting"))
         // An image is made from another one or has a source, so each member is in one of the images. The failure of the
         // storage is not written.
@@ -201,7 +144,7 @@ struct StatusTests {
 
     /// The text is that of Foundation's encoder, whatever is missing or empty.
     @Test func isWrittenAsByTheEncoder() throws {
-        var whole = Self.full
+        var whole = Status.full
         whole.errors?[0].suggestion = "s \u{7F}\u{1F}/\\\"\r\n"
         whole.images[0].metadata = ["é": "kept", "e": "dropped", "\"": "\u{8}\u{C}", "Z": ""]
         var empty = whole
@@ -229,10 +172,10 @@ struct StatusTests {
     /// The images are written one by one; the text is that of all at once.
     @Test(arguments: [0, 1, 2, 50, 500])
     func isWrittenAsAWhole(count: Int) throws {
-        var status = Self.full
+        var status = Status.full
         status.errors = nil
         status.images = (0..<count).map { index in
-            var image = Self.full.images[index % 2]
+            var image = Status.full.images[index % 2]
             image.name = "\(index) ] \"images\" : [\n\t\u{2028}"
             return image
         }
@@ -250,17 +193,17 @@ struct StatusTests {
         func write(_ bytes: some Sequence<UInt8>) throws {
             try folder.write(Array(bytes), to: "status.json", replacing: true, durably: false)
         }
-        var frame = Self.full
+        var frame = Status.full
         frame.images = []
-        for status in [frame, Self.full, Self.many(3000)] {
+        for status in [frame, Status.full, Self.many(3000)] {
             try write(status.encoded())
             #expect(try Status(in: folder) == status)
             #expect(try Status(frameIn: folder) == frame)
         }
         // One that somebody has written anew is read as it is.
-        try write(try JSONEncoder().encode(Self.full))
-        #expect(try Status(in: folder) == Self.full)
-        #expect(try Status(frameIn: folder) == Self.full)
+        try write(try JSONEncoder().encode(Status.full))
+        #expect(try Status(in: folder) == Status.full)
+        #expect(try Status(frameIn: folder) == Status.full)
         // One image that is none.
         let text = String(decoding: Self.many(3).encoded(), as: UTF8.self)
         for broken in [
@@ -316,9 +259,9 @@ struct StatusTests {
 
     /// Images whose names look like the file around them.
     private static func many(_ count: Int) -> Status {
-        var many = full
+        var many = Status.full
         many.images = (0..<count).map { index in
-            var image = full.images[index % 2]
+            var image = Status.full.images[index % 2]
             image.name = "\(index)\n    }\n  ]\n\"images\" : ["
             return image
         }
@@ -331,13 +274,13 @@ struct StatusTests {
         String(repeating: "a", count: 300), String(repeating: "ä", count: 128),
     ])
     func refusesNamesThatLeadOutOfTheFolder(name: String) throws {
-        var status = Self.full
+        var status = Status.full
         status.images[0].output?.file = name
         #expect(Status(decoding: status.encoded()) == nil)
-        status = Self.full
+        status = Status.full
         status.manifest.file = name
         #expect(Status(decoding: status.encoded()) == nil)
-        #expect(Status(decoding: Self.full.encoded()) != nil)
+        #expect(Status(decoding: Status.full.encoded()) != nil)
     }
 
     /// A template may put an output into a folder, but nothing else is in one.
@@ -345,7 +288,7 @@ struct StatusTests {
         "a/b.png", "a", "...", "..a", "a..", "a b\n.png", String(repeating: "a", count: 255),
     ])
     func takesEachOtherName(name: String) throws {
-        var status = Self.full
+        var status = Status.full
         status.images[0].output?.file = name
         #expect(Status(decoding: status.encoded()) == status)
         status.manifest.file = "a/b.json"
@@ -353,7 +296,7 @@ struct StatusTests {
     }
 
     @Test func refusesAnotherVersion() {
-        var other = Self.full
+        var other = Status.full
         other.schemaVersion = 2
         #expect(Status(decoding: other.encoded()) == nil)
         #expect(Status(decoding: Array("{".utf8)) == nil)
@@ -368,7 +311,7 @@ struct StatusTests {
     @Test func agreesWithItsSchema() throws {
         let described = Set(try JSONSchema(file: "status.schema.json").members.keys)
         let written = try JSONSchema.paths(
-            of: Self.full.encoded(),
+            of: Status.full.encoded(),
             open: ["images.libraries", "images.metadata", "versions.codecs"])
         #expect(written.subtracting(described) == [])
         #expect(described.subtracting(written) == [])

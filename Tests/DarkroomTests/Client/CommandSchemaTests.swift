@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 
 /// What the commands write for programs has the keys that `etc/command.schema.json` describes, and no other ones.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 
 /// A small file that is read at once.
 final class DescriptorContentTests: FolderSuite {

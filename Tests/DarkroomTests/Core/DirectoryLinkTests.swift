@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 
 /// Renames on file systems that cannot refuse to replace a file, such as NFS.
 final class DirectoryLinkTests: FolderSuite {

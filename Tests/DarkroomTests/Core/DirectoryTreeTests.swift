@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 
 final class DirectoryTreeTests: FolderSuite {
     private func make(_ name: FileName, in parent: Directory? = nil) throws -> Directory {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 
 final class LineSplitterTests: FolderSuite {
     /// Lines come out the same wherever the pieces end.

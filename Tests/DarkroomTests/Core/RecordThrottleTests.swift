@@ -4,6 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomWork
 
 /// Many records of one kind, and of one batch, at once.
@@ -80,7 +81,7 @@ struct RecordThrottleTests {
     @Test func tenThousandManifestsAreFoundInAFewRecords() throws {
         let journal = RecordedJournal()
         let log = journal.log(from: .info)
-        var status = StatusTests.full
+        var status = Status.full
         let start = ContinuousClock.now
         for index in 0..<10_000 {
             status.id = "m\(index)"
@@ -104,7 +105,7 @@ struct RecordThrottleTests {
             let records = summed.compactMap { $0[.count].flatMap { Int($0) } }.reduce(0, +)
             #expect(records + alone.count == 10_000)
         }
-        for record in journal.all(.summedUp) { try EventTests.check(record) }
+        for record in journal.all(.summedUp) { try record.keepsToItsForm() }
         let failed = try #require(journal.all(.summedUp).first { $0[.event] == "imageFailed" })
         #expect(failed.level == .warning)
         let claimed = try #require(journal.all(.summedUp).first { $0[.event] == "batchClaimed" })
@@ -128,7 +129,7 @@ struct RecordThrottleTests {
     @Test func failuresOfOneBatchAreToldUpToANumber() throws {
         let journal = RecordedJournal()
         let log = journal.log()
-        var status = StatusTests.full
+        var status = Status.full
         status.images = (0..<1000).map {
             var image = status.images[1]
             image.name = "i\($0)"
@@ -141,7 +142,7 @@ struct RecordThrottleTests {
         #expect(journal.all(.imageFailed).count == ProgressThrottle.failures)
         let counted = try #require(journal.all(.failuresCounted).first)
         #expect(journal.all(.failuresCounted).count == 1)
-        try EventTests.check(counted)
+        try counted.keepsToItsForm()
         let last = try #require(journal.records.last)
         #expect(last.message.contains("1000 failed (900 png-crc, 100 timeout), in 1 min 1 s"))
         // What was remembered of it is forgotten.
@@ -169,14 +170,14 @@ struct RecordThrottleTests {
     @Test func progressNamesWhatHasFailed() throws {
         let journal = RecordedJournal()
         let log = journal.log()
-        var status = StatusTests.full
+        var status = Status.full
         log.progressed(status)
         #expect(journal.records.isEmpty)
         log.withProgress { progress, _ in progress.begun(status.id, at: 0) }
         status.waiting = .init(code: "host-paused", message: "h:80 is paused", since: "s")
         log.progressed(status)
         let record = try #require(journal.records.first)
-        try EventTests.check(record)
+        try record.keepsToItsForm()
         #expect(
             record.message
                 == "holiday: 2 of 2 images have ended, 1 of them failed (1 png-crc); waiting: h:80 is paused"

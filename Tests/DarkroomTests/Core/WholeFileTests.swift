@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 
 /// Files without a length, and streams that are not ready.
 final class WholeFileTests: FolderSuite {

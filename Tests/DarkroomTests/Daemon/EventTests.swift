@@ -9,6 +9,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomSpool
@@ -20,7 +21,7 @@ struct EventTests {
     private static let fileError = FileError(.write, "x", .noSpace)
 
     private static func image(_ state: ImageState) -> ImageStatus {
-        var image = StatusTests.full.images[0]
+        var image = Status.full.images[0]
         image.state = state
         if state != .filtered {
             image.output = nil
@@ -40,7 +41,7 @@ struct EventTests {
     }
 
     private static func batch() throws -> PreparedBatch {
-        var status = StatusTests.full
+        var status = Status.full
         status.images[1].state = .new
         var crashes = Crashes(of: .daemon)
         crashes.add(.watchdog, number: 1)
@@ -96,19 +97,19 @@ struct EventTests {
         (.picturesTaken, { $0.picturesTaken(2, from: "/f", as: "h") }),
         (.originalsKept, { $0.originalsKept(of: "h", in: "/f") }),
         (.originalsRefused, { $0.originalsRefused(fileError, batch: "h") }),
-        (.batchClaimed, { $0.claimed(StatusTests.full) }),
-        (.batchRejected, { $0.rejected(StatusTests.full) }),
+        (.batchClaimed, { $0.claimed(Status.full) }),
+        (.batchRejected, { $0.rejected(Status.full) }),
         (.batchResumed, { $0.resumed(try batch()) }),
         (.batchBegun, { $0.begun(.init(id: "h", images: 2, isContinued: false, waited: 9)) }),
-        (.batchFinished, { $0.finished(StatusTests.full, microseconds: 1) }),
-        (.batchRemoved, { $0.batchRemoved(StatusTests.full) }),
+        (.batchFinished, { $0.finished(Status.full, microseconds: 1) }),
+        (.batchRemoved, { $0.batchRemoved(Status.full) }),
         (.pageFailed, { $0.pageFailed(failure, batch: "h") }),
         (.manifestGivenBack, { $0.givenBack(id: "h", "n") }),
         (.batchCancelled, { $0.obeyed(id: "h", ControlRecord(.cancel, uid: 1)) }),
         (.batchHeld, { $0.obeyed(id: "h", ControlRecord(.hold, uid: 1)) }),
         (.batchReleased, { $0.obeyed(id: "h", ControlRecord(.release, uid: 1)) }),
         (.batchReopened, { $0.obeyed(id: "h", ControlRecord(.retry, uid: 1)) }),
-        (.batchReopened, { $0.reopened(StatusTests.full, uid: 1) }),
+        (.batchReopened, { $0.reopened(Status.full, uid: 1) }),
         (.answerRemoved, { $0.obeyed(id: "h", ControlRecord(.remove, uid: 1)) }),
         (.controlIdle, { $0.controlIdle(try control(), because: "r") }),
         (.controlRefused, { $0.controlRefused(try control(), owner: 2) }),
@@ -198,24 +199,7 @@ struct EventTests {
         try say(journal.log())
         let record = try #require(journal.records.first)
         #expect(journal.records.count == 1 && record.event == event)
-        try Self.check(record)
-    }
-
-    static func check(_ record: RecordedJournal.Record) throws {
-        let event = try #require(record.event)
-        let form = event.form
-        if event != .summedUp {
-            #expect(record.level == form.level || record.level == form.worse, "\(event)")
-        }
-        #expect(!record.message.isEmpty)
-        #expect(!record.message.contains("pw") && !record.message.contains("t=1"), "\(event)")
-        let names = Set(record.fields.keys).subtracting([EventLog.eventKey])
-        #expect(names.isSuperset(of: form.always.map(\.name)), "\(event)")
-        #expect(names.isSubset(of: (form.always + form.sometimes).map(\.name)), "\(event)")
-        #expect(Set(form.always).isDisjoint(with: form.sometimes))
-        // The place is that of the words, where a search for them ends.
-        #expect(
-            record.place.wholeMatch(of: /Darkroom[A-Za-z]+\/EventLog.*/) != nil, "\(record.place)")
+        try record.keepsToItsForm()
     }
 
     @Test func idsAreAlike() {
@@ -239,7 +223,7 @@ struct EventTests {
 
     @Test func aFinishedManifestWithFailuresIsAWarning() {
         let journal = RecordedJournal()
-        var status = StatusTests.full
+        var status = Status.full
         journal.log().finished(status, microseconds: 1)
         status.counts[.failed] = 0
         journal.log().finished(status, microseconds: 1)
@@ -255,7 +239,7 @@ struct EventTests {
     func aBatchsTimeIsThatSinceItsBeginning(
         isContinued: Bool, again: String?, range: ClosedRange<UInt64>
     ) throws {
-        var status = StatusTests.full
+        var status = Status.full
         status.times = .init(
             received: "2026-11-21T07:59:00.000Z", started: "2026-11-21T08:00:00.000Z",
             finished: "2026-11-21T08:01:30.500Z")
@@ -269,7 +253,7 @@ struct EventTests {
 
     @Test func theEndTellsOfALongWait() throws {
         let journal = RecordedJournal()
-        var status = StatusTests.full
+        var status = Status.full
         status.retries = nil
         status.times.received = "2026-11-21T07:59:00.000Z"
         status.times.finished = "2026-11-21T08:01:30.500Z"
@@ -281,7 +265,7 @@ struct EventTests {
 
     @Test func aClaimTellsOfTheDrop() throws {
         let journal = RecordedJournal()
-        var status = StatusTests.full
+        var status = Status.full
         status.times.received = "2026-11-21T08:00:00.000Z"
         let dropped = try #require(Clock.date("2026-11-21T07:59:57.500Z")).timeIntervalSince1970
         journal.log().claimed(status, dropped: dropped)

@@ -4,6 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomFixtures
 
 /// Control files in the inbox.
 struct IntakeControlTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 
 /// Manifests on a disk that is really full.

@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 
 /// What the intake takes out of the inbox, when, and what it leaves there.

@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomFixtures
 @testable import DarkroomWork
 
 struct MetricsTests {
@@ -48,7 +49,7 @@ struct MetricsTests {
 
     @Test func countsWhatTheJournalSays() throws {
         let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        var status = StatusTests.full
+        var status = Status.full
         log.claimed(status)
         log.ended(batch: status.id, status.images[0], at: .filter)
         log.ended(batch: status.id, status.images[1], at: .filter)

@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 @testable import DarkroomWork

@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 
 struct CacheStoreTests {
     private let fixture: CacheFixture

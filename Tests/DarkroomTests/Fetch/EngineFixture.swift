@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 
 /// An engine with a folder to download to. Stopped and removed with the last reference.
 final class EngineFixture: Sendable {
@@ -181,17 +182,4 @@ struct DocumentRoot {
         let rest = (0..<(10_000 + 997 * index)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) }
         return Data(signature + rest)
     }
-}
-
-extension FetchRules {
-    /// The default, and this machine itself, where the tests' origins are.
-    static let loopback = FetchRules(
-        addresses: AddressRules(allowNetworks: [
-            IPNetwork(base: IPAddress(v4: 0x7F00_0000), prefix: 8)
-        ]))
-}
-
-extension TransferLimits {
-    static let patient = TransferLimits(
-        connect: .seconds(3600), total: .seconds(3600), stall: .seconds(3600))
 }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 
 /// Transfers that want only the first bytes of a body.
 @Suite(.tags(.concurrency)) struct TransferBeginningTests {

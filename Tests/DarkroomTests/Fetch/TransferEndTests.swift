@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 
 /// Cancelling transfers, stopping the engine, and the operation that stands for a transfer.
 @Suite(.tags(.concurrency)) struct TransferEndTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 
 /// Downloads from a real nginx.
 @Suite(.tags(.concurrency)) struct TransferEngineTests {

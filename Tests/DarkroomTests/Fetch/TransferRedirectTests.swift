@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 
 /// Redirects, hop by hop: who is told what, and where they may not lead.
 @Suite(.tags(.concurrency)) struct TransferRedirectTests {

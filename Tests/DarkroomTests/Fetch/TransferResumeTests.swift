@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 
 /// Downloads that go on where another has ended, and requests about what is already here.
 @Suite(.tags(.concurrency)) struct TransferResumeTests {

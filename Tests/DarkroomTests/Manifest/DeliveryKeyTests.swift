@@ -81,7 +81,7 @@ struct DeliveryKeyTests {
         ])
         func read(_ text: String, _ rules: DeliveryRules?) throws(ManifestRejection) -> [Delivery?]
         {
-            try DarkroomTests.read(text, .yaml, limits: Self.limits(rules), recipes: book)
+            try DarkroomManifestTests.read(text, .yaml, limits: Self.limits(rules), recipes: book)
                 .images.map(\.delivery)
         }
         let far = Delivery(to: "/far", isOfRecipe: true)

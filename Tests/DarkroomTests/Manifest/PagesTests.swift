@@ -27,7 +27,7 @@ struct PagesTests {
     private static func read(
         _ text: String, images: Int = 100, with finder: SourceFinder = finder
     ) throws(ManifestRejection) -> Manifest {
-        try DarkroomTests.read(
+        try DarkroomManifestTests.read(
             text, .yaml, limits: ManifestLimits(images: images), defaults: [], recipes: recipes,
             finder: finder)
     }

@@ -23,7 +23,8 @@ struct RecipeTests {
     }
 
     private static func read(_ text: String, isOnly: Bool = false) throws -> Manifest {
-        try DarkroomTests.read(text, .yaml, defaults: [.flip], recipes: book(isOnly: isOnly))
+        try DarkroomManifestTests.read(
+            text, .yaml, defaults: [.flip], recipes: book(isOnly: isOnly))
     }
 
     // MARK: Manifests

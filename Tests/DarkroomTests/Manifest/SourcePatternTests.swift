@@ -75,7 +75,7 @@ struct SourcePatternTests {
     private static func read(
         _ text: String, images: Int = 100, with finder: SourceFinder = finder
     ) throws(ManifestRejection) -> Manifest {
-        try DarkroomTests.read(
+        try DarkroomManifestTests.read(
             text, .yaml, limits: ManifestLimits(images: images), defaults: [], finder: finder)
     }
 

@@ -238,7 +238,7 @@ struct VariantTests {
     @Test func multiplyTheFilesOfAPattern() throws {
         let found = [FoundSources(pattern: "p/*.png", files: ["p/a.png", "p/b.png"])]
         func read(_ variants: String, limit: Int = 10) throws -> Manifest {
-            try DarkroomTests.read(
+            try DarkroomManifestTests.read(
                 "variants: \(variants)\nimages: ['p/*.png']", .yaml,
                 limits: ManifestLimits(images: limit), finder: .recorded(SourceRecord(found)))
         }

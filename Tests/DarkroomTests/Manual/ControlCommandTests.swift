@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
+@testable import DarkroomFixtures
 @testable import DarkroomSpool
 
 /// Holds the tables of commands and signals against what people read of them.
@@ -56,7 +57,7 @@ struct ControlCommandTests {
     @Test(arguments: ControlCommand.allCases)
     func theCatalogTellsOfEachControlFile(command: ControlCommand) throws {
         let entry = try #require(
-            try CatalogTests.entries().first { $0.id == command.form.event.rawValue })
+            try JournalCatalog.entries().first { $0.id == command.form.event.rawValue })
         let file = "@DARKROOM_BATCH@.\(command.rawValue)"
         let begin = "User @DARKROOM_USER@ has put a file \(file) into the inbox"
         #expect(entry.text.joined(separator: " ").hasPrefix(begin))
@@ -64,7 +65,7 @@ struct ControlCommandTests {
 
     @Test func theCatalogNamesNoOtherControlFile() throws {
         var named: Set<String> = []
-        for entry in try CatalogTests.entries() {
+        for entry in try JournalCatalog.entries() {
             let text = entry.text.joined(separator: "\n")
             for match in text.matches(of: /@DARKROOM_BATCH@\.([a-z]+)/) {
                 named.insert(String(match.1))

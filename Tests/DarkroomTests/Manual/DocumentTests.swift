@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 

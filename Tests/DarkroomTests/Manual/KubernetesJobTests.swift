@@ -4,6 +4,7 @@ import Testing
 import Yams
 
 @testable import DarkroomClient
+@testable import DarkroomFixtures
 
 /// Holds `etc/kubernetes/darkroom-job.yaml` against the rules by which a Kubernetes cluster takes a Job (`JobRules`) and
 /// against what the command does. What a pod does is tested by `Tests/slurm/pods.sh`.

@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomClient
+@testable import DarkroomFixtures
 @testable import DarkroomRun
 
 /// Holds darkroom(1) against the command. Its options and examples are run by `CommandManualTests`.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomFixtures
 @testable import DarkroomSpool
 
 /// Holds darkroomd(8) against the daemon. Its options and examples are run by `ManualExamplesTests`,

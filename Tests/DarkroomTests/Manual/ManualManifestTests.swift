@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 

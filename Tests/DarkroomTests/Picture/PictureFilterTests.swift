@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomPicture
 
 /// Filters as other packages make them, against the catalog.

@@ -2,6 +2,7 @@ import TestSupport
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomRun
 @testable import DarkroomSpool
@@ -111,12 +112,5 @@ final class ShardFixture {
     func names(of number: Int) throws -> [String] {
         guard let shard = Shard(number, of: count) else { return [] }
         return manifest.part(shard).images.map(\.name.string)
-    }
-}
-
-extension Directory {
-    /// Writes a file, whether there is one or not.
-    func put(_ bytes: [UInt8], to name: FileName) throws(FileError) {
-        try write(bytes, to: name, replacing: true, durably: false)
     }
 }

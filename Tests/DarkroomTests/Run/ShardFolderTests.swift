@@ -5,6 +5,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomRun
 @testable import DarkroomSpool

@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomRun
 @testable import DarkroomSpool
@@ -497,10 +498,10 @@ struct StatusStreamTests {
     }
 
     private static func status(_ count: Int) -> Status {
-        var status = StatusTests.full
+        var status = Status.full
         status.errors = nil
         status.images = (0..<count).map { index in
-            var image = StatusTests.full.images[index % 2]
+            var image = Status.full.images[index % 2]
             image.name = "\(index) ], \"manifest\" : {\n    }"
             return image
         }

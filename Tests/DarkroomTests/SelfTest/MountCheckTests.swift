@@ -1,8 +1,10 @@
 import Foundation
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomSelfTest
 @testable import DarkroomSpool
 

@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomSpool
 
 /// What the next process learns from `spool/attempts`. A process that dies is played by one that never gets

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomSpool
 
 /// Which file of a hot folder is the same picture, and what the ledger forgets.

@@ -5,6 +5,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 

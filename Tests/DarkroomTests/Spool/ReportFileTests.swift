@@ -5,6 +5,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomFixtures
 @testable import DarkroomSpool
 
 final class ReportFileTests: FolderSuite {

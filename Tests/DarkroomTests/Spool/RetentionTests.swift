@@ -6,6 +6,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomSpool
 
 /// Real folders and made-up times. Nothing in the suite changes, so threads may share it.
@@ -245,7 +246,7 @@ final class RetentionTests: SpoolSuite, @unchecked Sendable {
 
     @Test(arguments: [0, 1, 2, 3000])
     func readsAStatusWithoutItsImages(count: Int) throws {
-        var status = StatusTests.full
+        var status = Status.full
         status.images = (0..<count).map { index in
             ImageStatus(
                 name: "]\n  ],\n\"images\" : [ \(index) "

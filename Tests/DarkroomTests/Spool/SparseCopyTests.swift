@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomSpool
 
 /// The copy of a picture whose owner still has it open.

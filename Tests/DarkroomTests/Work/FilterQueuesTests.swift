@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import DarkroomFixtures
 @testable import DarkroomWork
 
 @Suite(.tags(.concurrency)) struct FilterQueuesTests {

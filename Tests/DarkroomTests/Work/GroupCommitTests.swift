@@ -6,6 +6,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 @testable import DarkroomWork

@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 @testable import DarkroomWork

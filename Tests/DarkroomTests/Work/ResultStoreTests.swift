@@ -5,6 +5,7 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 @testable import DarkroomPicture
 @testable import DarkroomWork
 

@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomFetch
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 @testable import DarkroomWork

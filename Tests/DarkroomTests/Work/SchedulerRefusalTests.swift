@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
+@testable import DarkroomFixtures
 @testable import DarkroomSpool
 @testable import DarkroomWork
 

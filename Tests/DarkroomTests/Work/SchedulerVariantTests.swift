@@ -4,6 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomFixtures
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomWork

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBoard
+@testable import DarkroomFixtures
 @testable import DarkroomSpool
 @testable import DarkroomWork
 

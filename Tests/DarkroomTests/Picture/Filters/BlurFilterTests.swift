@@ -172,9 +172,8 @@ struct BlurFilterTests {
 /// A separable symmetric convolution by its definition, edge pixels going on for ever.
 struct BlurReference {
     private let grid: PixelGrid
-    /// Rows blurred along themselves: colour times alpha, and alpha, from 0 to 1.
-    private let across: [[Double]]
-    private let kernel: [Double]
+    /// The columns of the blurred picture: colour times alpha, and alpha, from 0 to 1.
+    private let columns: [[Double]]
 
     /// The Gaussian at whole distances from −reach·σ on.
     static func gaussian(_ sigma: Double, reach: Double) -> [Double] {
@@ -217,21 +216,16 @@ struct BlurReference {
 
     init(_ grid: PixelGrid, kernel: [Double]) {
         self.grid = grid
-        self.kernel = kernel
         let layout = grid.layout
-        let radius = kernel.count / 2
-        across = (0..<layout.height).map { y in
-            var row = [Double](repeating: 0, count: layout.width * layout.channels)
-            let source = (0..<layout.width).flatMap { Self.premultiplied(grid, $0, y) }
-            for x in 0..<layout.width {
-                for (k, weight) in kernel.enumerated() {
-                    let from = min(max(x + k - radius, 0), layout.width - 1)
-                    for c in 0..<layout.channels {
-                        row[x * layout.channels + c] += weight * source[from * layout.channels + c]
-                    }
-                }
-            }
-            return row
+        let rows = (0..<layout.height).map { y in
+            Convolution.sums(
+                of: (0..<layout.width).flatMap { Self.premultiplied(grid, $0, y) },
+                channels: layout.channels, by: kernel)
+        }
+        columns = (0..<layout.width).map { x in
+            let samples = x * layout.channels..<(x + 1) * layout.channels
+            return Convolution.sums(
+                of: rows.flatMap { $0[samples] }, channels: layout.channels, by: kernel)
         }
     }
 
@@ -244,12 +238,7 @@ struct BlurReference {
     /// The samples of a pixel, not rounded.
     func pixel(_ x: Int, _ y: Int) -> [Double] {
         let layout = grid.layout
-        let radius = kernel.count / 2
-        var sums = [Double](repeating: 0, count: layout.channels)
-        for (k, weight) in kernel.enumerated() {
-            let row = across[min(max(y + k - radius, 0), layout.height - 1)]
-            for c in 0..<layout.channels { sums[c] += weight * row[x * layout.channels + c] }
-        }
+        let sums = columns[x][y * layout.channels..<(y + 1) * layout.channels]
         guard layout.hasAlpha, let alpha = sums.last else { return sums.map { $0 * grid.max } }
         return sums.dropLast().map { alpha > 0 ? $0 / alpha * grid.max : 0 } + [alpha * grid.max]
     }

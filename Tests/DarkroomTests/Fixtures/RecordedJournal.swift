@@ -1,5 +1,6 @@
 import Logging
 import Synchronization
+import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomDaemon
@@ -15,6 +16,23 @@ final class RecordedJournal: Sendable {
         let place: String
 
         subscript(field: EventField) -> String? { fields[field.name]?.first }
+
+        /// Expects level and fields as the table of forms has them, no secrets, and the place of its words, which is in a file
+        /// of `EventLog`.
+        func keepsToItsForm() throws {
+            let event = try #require(event)
+            let form = event.form
+            if event != .summedUp {
+                #expect(level == form.level || level == form.worse, "\(event)")
+            }
+            #expect(!message.isEmpty)
+            #expect(!message.contains("pw") && !message.contains("t=1"), "\(event)")
+            let names = Set(fields.keys).subtracting([EventLog.eventKey])
+            #expect(names.isSuperset(of: form.always.map(\.name)), "\(event)")
+            #expect(names.isSubset(of: (form.always + form.sometimes).map(\.name)), "\(event)")
+            #expect(Set(form.always).isDisjoint(with: form.sometimes))
+            #expect(place.wholeMatch(of: /Darkroom[A-Za-z]+\/EventLog.*/) != nil, "\(place)")
+        }
     }
 
     private let kept = Mutex<[Record]>([])
