@@ -327,11 +327,12 @@ let package = Package(
             swiftSettings: strict),
 
         // What the tests share: scratch folders, made pictures, an origin, the daemon as a process. Making pictures takes long
-        // without optimisation.
+        // without optimisation, most of all under a sanitizer.
         .target(
             name: "TestSupport",
             dependencies: library, path: "Tests/Support",
-            swiftSettings: strict),
+            swiftSettings: isForTests
+                ? strict + [.unsafeFlags(["-O"], .when(configuration: .debug))] : strict),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
         .target(name: "CDarkroomClockShim", path: "Tests/ClockShim"),
         // Makes a folder one of a share, for a run; loaded in the same way.
