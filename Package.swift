@@ -327,12 +327,11 @@ let package = Package(
             swiftSettings: strict),
 
         // What the tests share: scratch folders, made pictures, an origin, the daemon as a process. Making pictures takes long
-        // without optimisation, most of all under a sanitizer.
+        // without optimisation.
         .target(
             name: "TestSupport",
             dependencies: library, path: "Tests/Support",
-            swiftSettings: isForTests
-                ? strict + [.unsafeFlags(["-O"], .when(configuration: .debug))] : strict),
+            swiftSettings: strict),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
         .target(name: "CDarkroomClockShim", path: "Tests/ClockShim"),
         // Makes a folder one of a share, for a run; loaded in the same way.
