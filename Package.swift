@@ -63,12 +63,13 @@ let stationTests: [(target: String, folders: [String])] = [
     ("DarkroomClientTests", ["Client", "Run", "Manual"]),
 ]
 
-func testTarget(_ name: String, of folders: [String]) -> Target {
+func testTarget(_ name: String, of folders: [String], _ fixtures: [Target.Dependency] = [])
+    -> Target
+{
     let others = (stationTests.flatMap(\.folders) + ["Fixtures"]).filter { !folders.contains($0) }
     let left = leftOut(of: "DarkroomTests").filter { file in
         folders.contains { file.hasPrefix("\($0)/") }
     }
-    let fixtures: [Target.Dependency] = folders == ["Fixtures"] ? [] : ["DarkroomFixtures"]
     return .testTarget(
         name: name,
         dependencies: library + codecs + fixtures + [
@@ -382,7 +383,9 @@ let package = Package(
     ]
 )
 
-package.targets += stationTests.map { testTarget($0.target, of: $0.folders) }
+package.targets += stationTests.map {
+    testTarget($0.target, of: $0.folders, ["DarkroomFixtures"])
+}
 
 // Nor are the tools of the other tests needed there.
 if Context.environment["DARKROOM_TESTS_LEFT_OUT"] != nil {

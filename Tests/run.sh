@@ -59,10 +59,13 @@ main() {
         start_beside quiet normal quiet_parts
         run unit
         start_beside tsan normal run_when_built tsan
+        start_beside outside idle run outside
+        # What builds the programs has to end before others ask for them beside each other.
+        ! { is_wanted e2e || is_wanted faults || is_wanted suite; } || build_tested e2e
+        start_beside faults normal run faults suite
         run e2e
         start_beside fuzz low run_when_built fuzz
-        start_beside outside idle run outside
-        run faults suite
+        join_beside faults
         join_beside booted
         join_beside tsan
         join_beside quiet
@@ -213,7 +216,7 @@ make_memory_folder() {
     [ -w "$memory" ] && [ "${room:-0}" -ge "$1" ] && [[ ,$options, != *,noexec,* ]] || return
     memory_folder=$(mktemp -d "$memory/darkroom.XXXXXX") || return
     # Other users submit from there, too.
-    chmod 1777 "$memory_folder"
+    chmod 1777 "$memory_folder" || { drop_memory_folder; return 1; }
 }
 
 # Makes the image, and tries whether it can be mounted. If not, removes the folder.

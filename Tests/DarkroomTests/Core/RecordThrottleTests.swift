@@ -105,7 +105,7 @@ struct RecordThrottleTests {
             let records = summed.compactMap { $0[.count].flatMap { Int($0) } }.reduce(0, +)
             #expect(records + alone.count == 10_000)
         }
-        for record in journal.all(.summedUp) { try record.keepsToItsForm() }
+        for record in journal.all(.summedUp) { try record.expectItsForm() }
         let failed = try #require(journal.all(.summedUp).first { $0[.event] == "imageFailed" })
         #expect(failed.level == .warning)
         let claimed = try #require(journal.all(.summedUp).first { $0[.event] == "batchClaimed" })
@@ -142,7 +142,7 @@ struct RecordThrottleTests {
         #expect(journal.all(.imageFailed).count == ProgressThrottle.failures)
         let counted = try #require(journal.all(.failuresCounted).first)
         #expect(journal.all(.failuresCounted).count == 1)
-        try counted.keepsToItsForm()
+        try counted.expectItsForm()
         let last = try #require(journal.records.last)
         #expect(last.message.contains("1000 failed (900 png-crc, 100 timeout), in 1 min 1 s"))
         // What was remembered of it is forgotten.
@@ -177,7 +177,7 @@ struct RecordThrottleTests {
         status.waiting = .init(code: "host-paused", message: "h:80 is paused", since: "s")
         log.progressed(status)
         let record = try #require(journal.records.first)
-        try record.keepsToItsForm()
+        try record.expectItsForm()
         #expect(
             record.message
                 == "holiday: 2 of 2 images have ended, 1 of them failed (1 png-crc); waiting: h:80 is paused"

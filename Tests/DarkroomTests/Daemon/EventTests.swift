@@ -199,7 +199,7 @@ struct EventTests {
         try say(journal.log())
         let record = try #require(journal.records.first)
         #expect(journal.records.count == 1 && record.event == event)
-        try record.keepsToItsForm()
+        try record.expectItsForm()
     }
 
     @Test func idsAreAlike() {

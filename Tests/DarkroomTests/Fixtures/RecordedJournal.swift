@@ -19,7 +19,7 @@ final class RecordedJournal: Sendable {
 
         /// Expects level and fields as the table of forms has them, no secrets, and the place of its words, which is in a file
         /// of `EventLog`.
-        func keepsToItsForm() throws {
+        func expectItsForm() throws {
             let event = try #require(event)
             let form = event.form
             if event != .summedUp {

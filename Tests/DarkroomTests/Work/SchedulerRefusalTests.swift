@@ -40,8 +40,9 @@ struct SchedulerRefusalTests {
         try await fixture.wait(for: .storageWaits)
     }
 
-    /// Lets the guard's first attempt succeed.
+    /// Lets the guard's first attempt succeed. The guard tells of its wait before it plans the attempt.
     private func recover() throws {
+        fixture.scheduler.preparation.sync {}
         try disk.setFreeFiles(nil)
         fixture.time.advance(by: 1)
     }
