@@ -73,7 +73,7 @@ func testTarget(_ name: String, of folders: [String], _ fixtures: [Target.Depend
     return .testTarget(
         name: name,
         dependencies: library + codecs + fixtures + [
-            "TestSupport", .product(name: "Yams", package: "Yams"),
+            "TestSupport", "TestPictures", .product(name: "Yams", package: "Yams"),
         ],
         path: "Tests/DarkroomTests", exclude: others + left, swiftSettings: test)
 }
@@ -327,12 +327,18 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // What the tests share: scratch folders, made pictures, an origin, the daemon as a process. Making pictures takes long
-        // without optimisation.
+        // What the tests share: scratch folders, an origin, the daemon as a process.
         .target(
             name: "TestSupport",
             dependencies: library, path: "Tests/Support",
             swiftSettings: strict),
+        // Makers and readers of pictures for the tests, which share nothing between threads. They take long without
+        // optimisation, most of all under a sanitizer.
+        .target(
+            name: "TestPictures",
+            dependencies: ["DarkroomPicture"], path: "Tests/Pictures",
+            swiftSettings: isForTests
+                ? strict + [.unsafeFlags(["-O"], .when(configuration: .debug))] : strict),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
         .target(name: "CDarkroomClockShim", path: "Tests/ClockShim"),
         // Makes a folder one of a share, for a run; loaded in the same way.
@@ -341,7 +347,7 @@ let package = Package(
         .executableTarget(
             name: "starfield",
             dependencies: [
-                "TestSupport",
+                "TestSupport", "TestPictures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Starfield", swiftSettings: strict),
@@ -362,7 +368,7 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: library + [
-                "TestSupport", "CDarkroomShims",
+                "TestSupport", "TestPictures", "CDarkroomShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -378,7 +384,7 @@ let package = Package(
         testTarget("DarkroomFixtures", of: ["Fixtures"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: library + ["TestSupport"],
+            dependencies: library + ["TestSupport", "TestPictures"],
             exclude: leftOut(of: "EndToEndTests"), swiftSettings: test),
     ]
 )

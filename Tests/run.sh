@@ -60,6 +60,7 @@ main() {
         run unit
         start_beside tsan normal run_when_built tsan
         start_beside outside idle run outside
+        start_beside exact idle run exact
         # What builds the programs has to end before others ask for them beside each other.
         ! { is_wanted e2e || is_wanted faults || is_wanted suite; } || build_tested e2e
         start_beside faults normal run faults suite
@@ -70,6 +71,7 @@ main() {
         join_beside tsan
         join_beside quiet
         join_beside outside
+        join_beside exact
         join_beside fuzz
     else
         run "${parts[0]}"
@@ -103,7 +105,7 @@ quiet_parts() {
     # One builds in the folder of the release at a time.
     ! needs_packages || await_beside booted packages
     ! { is_wanted systemd || is_wanted slurm; } || await_beside booted tested
-    run package exact
+    run package
 }
 
 # run_when_built PART: one that the quiet parts build.

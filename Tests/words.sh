@@ -47,7 +47,7 @@ folder|Sources/Picture/Write/CodecFile.swift|a TIFF
 folder|Tests/DarkroomTests/Picture/Colour/OutputProfileTests.swift|that of Exif
 folder|Tests/DarkroomTests/Picture/Metadata/MetadataSample.swift|second directory
 folder|Tests/DarkroomTests/Picture/TIFFPagesTests.swift
-folder|Tests/Support/TIFFMaker.swift
+folder|Tests/Pictures/TIFFMaker.swift
 folder|Tests/run.sh|WholeFile and Directory
 folder|etc/doc/architecture.md|directories only
 folder|etc/doc/architecture.md|a TIFF says those of its header

@@ -1,4 +1,5 @@
 import Foundation
+import TestPictures
 import TestSupport
 
 /// The folder of a measurement, in the scratch folder that an option names.

@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomCore
 import Foundation
+import TestPictures
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import Foundation
+import TestPictures
 import TestSupport
 import Testing
 

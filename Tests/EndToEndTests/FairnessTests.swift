@@ -1,5 +1,6 @@
 import DarkroomManifest
 import Foundation
+import TestPictures
 import TestSupport
 import Testing
 

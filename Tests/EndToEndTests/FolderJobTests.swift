@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomSpool
 import Foundation
+import TestPictures
 import TestSupport
 import Testing
 

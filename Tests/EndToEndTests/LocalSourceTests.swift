@@ -1,5 +1,6 @@
 import DarkroomPicture
 import Foundation
+import TestPictures
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import Foundation
+import TestPictures
 import TestSupport
 import Testing
 

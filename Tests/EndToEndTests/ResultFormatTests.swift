@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomPicture
 import Foundation
+import TestPictures
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestPictures
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import DarkroomAnswer
 import DarkroomCore
 import Foundation
 import Glibc
+import TestPictures
 import TestSupport
 import Testing
 

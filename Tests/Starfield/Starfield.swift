@@ -1,6 +1,7 @@
 import ArgumentParser
 import DarkroomPicture
 import SystemPackage
+import TestPictures
 import TestSupport
 
 @main

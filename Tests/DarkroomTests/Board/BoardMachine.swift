@@ -1,4 +1,5 @@
 import DarkroomAnswer
+import TestPictures
 import TestSupport
 
 @testable import DarkroomBoard

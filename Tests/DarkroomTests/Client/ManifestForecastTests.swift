@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestPictures
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import DarkroomCore
 import Foundation
 import Glibc
+import TestPictures
 import TestSupport
 import Testing
 

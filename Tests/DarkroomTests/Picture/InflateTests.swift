@@ -1,5 +1,6 @@
 import CDarkroomDeflate
 import CDarkroomPixels
+import TestPictures
 import TestSupport
 import Testing
 

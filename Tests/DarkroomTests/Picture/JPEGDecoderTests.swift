@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import Synchronization
 import SystemPackage
+import TestPictures
 import TestSupport
 import Testing
 

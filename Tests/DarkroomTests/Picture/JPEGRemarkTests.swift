@@ -1,4 +1,5 @@
 import CDarkroomShims
+import TestPictures
 import TestSupport
 import Testing
 

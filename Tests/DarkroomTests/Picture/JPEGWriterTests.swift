@@ -1,4 +1,5 @@
 import SystemPackage
+import TestPictures
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import CDarkroomPixels
+import TestPictures
 import TestSupport
 import Testing
 

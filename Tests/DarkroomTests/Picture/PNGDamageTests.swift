@@ -1,5 +1,6 @@
 import CDarkroomShims
 import SystemPackage
+import TestPictures
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import CDarkroomPixels
 import Foundation
 import Synchronization
 import SystemPackage
+import TestPictures
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Synchronization
+import TestPictures
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Synchronization
 import SystemPackage
+import TestPictures
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import CDarkroomCodecWire
 import Foundation
 import SystemPackage
+import TestPictures
 import TestSupport
 import Testing
 

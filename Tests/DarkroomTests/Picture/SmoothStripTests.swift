@@ -1,4 +1,5 @@
 import CDarkroomDeflate
+import TestPictures
 import TestSupport
 import Testing
 

@@ -28,30 +28,46 @@ struct SchedulerOrderTests {
     }
 
     /// Without levels, both would go on equally. How much of the lower one goes by depends on the threads.
-    @Test(arguments: [true, false]) func letsAHigherLevelGoFirst(isPriority: Bool) async throws {
-        let width = isPriority ? 1 : 2
-        let fixture = try held(
-            window: 4 * width,
-            board: isPriority ? Board.Bounds(placesPerLevel: 4) : Board.Bounds()
-        ) {
-            $0.downloadConcurrency = width
-            $0.filterConcurrency = width
+    @Test func letsAHigherPriorityGoFirst() async throws {
+        let fixture = try held(board: Board.Bounds(placesPerLevel: 4)) {
+            $0.downloadConcurrency = 1
+            $0.filterConcurrency = 1
         }
         let images = 200
-        if isPriority {
-            try fixture.accept("low", images: images, priority: .low)
-            try fixture.accept("high", images: images, priority: .high)
-        } else {
-            try fixture.accept("low", images: images, quality: .background)
-            try fixture.accept("high", images: images, quality: .userInteractive)
-        }
+        try fixture.accept("low", images: images, priority: .low)
+        try fixture.accept("high", images: images, priority: .high)
         try await finish(fixture, batches: 2)
         let order = fixture.filteredBatches
         let high = order.indices.filter { order[$0] == "high" }
         let most = images - 20
         #expect(order[..<high[most]].count { $0 == "low" } < most * 3 / 4)
-        // Once all images of the higher quality of service are in work, either batch may end first.
-        if isPriority { #expect(fixture.finishedOrder == ["high", "low"]) }
+        #expect(fixture.finishedOrder == ["high", "low"])
+    }
+
+    /// Once the higher quality of service keeps both queues busy, the lower one gets no places but those it has. It would
+    /// where sources are found more slowly than they are filtered. So the queues go on in turns.
+    @Test func letsAHigherQualityOfServiceGoFirst() async throws {
+        let fixture = try held(window: 8)
+        let images = 80
+        try fixture.accept("low", images: images, quality: .background)
+        try fixture.accept("high", images: images, quality: .userInteractive)
+        var filtered = 0
+        while filtered < images {
+            fixture.releaseOperations(filters: false)
+            try await fixture.wait(for: "the sources") {
+                fixture.scheduler.queues.downloadCount == 0 && fixture.scheduler.runningCount == 0
+            }
+            let found = fixture.fetched.count
+            fixture.holdOperations(filters: false)
+            fixture.scheduler.queues.filters.setSuspended(false)
+            try await fixture.wait(for: .imageFiltered, count: found)
+            fixture.scheduler.queues.filters.setSuspended(true)
+            #expect(found > filtered)
+            filtered = found
+        }
+        let order = fixture.filteredBatches
+        #expect(order.prefix(images).count { $0 == "low" } == 8)
+        try await finish(fixture, batches: 2)
     }
 
     @Test func letsASmallBatchPassALargeOneInWork() async throws {

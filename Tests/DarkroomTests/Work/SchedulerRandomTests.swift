@@ -1,3 +1,4 @@
+import TestPictures
 import TestSupport
 import Testing
 

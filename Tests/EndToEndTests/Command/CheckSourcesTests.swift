@@ -1,4 +1,5 @@
 import Foundation
+import TestPictures
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import DarkroomCore
 import Foundation
+import TestPictures
 import TestSupport
 import Testing
 
