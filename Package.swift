@@ -7,8 +7,8 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The stations: what a file uses it imports, so that its imports say what it depends on.
 let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
 /// Tests/run.sh builds the tests for release, too, with the programs that are packaged. It leaves out the optimisation of
-/// tests and tools, which would take longer than they run. A package with such flags cannot be a dependency, so they are
-/// there on demand only.
+/// tests and tools, which would take longer than they run, and has makers of pictures optimised in each build. A package
+/// with such flags cannot be a dependency, so they are there on demand only.
 let isForTests = Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] != nil
 /// Tools of the tests.
 let tool =
@@ -332,8 +332,8 @@ let package = Package(
             name: "TestSupport",
             dependencies: library, path: "Tests/Support",
             swiftSettings: strict),
-        // Makers and readers of pictures for the tests, which share nothing between threads. They take long without
-        // optimisation, most of all under a sanitizer.
+        // Makers and readers of pictures for the tests. No two threads use one of them at once. Without optimisation they
+        // take long, most of all under a sanitizer.
         .target(
             name: "TestPictures",
             dependencies: ["DarkroomPicture"], path: "Tests/Pictures",
@@ -347,7 +347,7 @@ let package = Package(
         .executableTarget(
             name: "starfield",
             dependencies: [
-                "TestSupport", "TestPictures",
+                "TestPictures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Starfield", swiftSettings: strict),

@@ -60,9 +60,9 @@ main() {
         run unit
         start_beside tsan normal run_when_built tsan
         start_beside outside idle run outside
-        start_beside exact idle run exact
         # What builds the programs has to end before others ask for them beside each other.
-        ! { is_wanted e2e || is_wanted faults || is_wanted suite; } || build_tested e2e
+        ! needs_tested || build_tested tested
+        ! needs_tested || start_beside exact idle run exact
         start_beside faults normal run faults suite
         run e2e
         start_beside fuzz low run_when_built fuzz
@@ -71,7 +71,7 @@ main() {
         join_beside tsan
         join_beside quiet
         join_beside outside
-        join_beside exact
+        ! needs_tested || join_beside exact
         join_beside fuzz
     else
         run "${parts[0]}"
@@ -106,6 +106,7 @@ quiet_parts() {
     ! needs_packages || await_beside booted packages
     ! { is_wanted systemd || is_wanted slurm; } || await_beside booted tested
     run package
+    needs_tested || run exact
 }
 
 # run_when_built PART: one that the quiet parts build.
@@ -113,6 +114,9 @@ run_when_built() {
     ! is_wanted "$1" || await_beside quiet "$1"
     run "$1"
 }
+
+# Whether a part needs the programs that are built with the tests.
+needs_tested() { is_wanted unit || is_wanted e2e || is_wanted faults || is_wanted suite; }
 
 needs_packages() { is_wanted systemd && ! why_no_systemd >/dev/null; }
 
@@ -618,13 +622,15 @@ fuzz_heads() {
         Tests/fuzz/heads.swift -o "$1"
 }
 
-# Each bit of JPEG's data is compared with something, but with no constant that an input would have to hit. Telling the
-# fuzzer of all that took more than half of its time.
+# The files that read the codes of JPEG's data compare each bit, but with no constant that an input would have to hit.
+# Telling the fuzzer of all that took more than half of its time.
 fuzz_objects() {
     local source coverage
     for source in Sources/CShims/*.c Sources/CPixels/*.c Sources/CDeflate/*.c Sources/CJpeg/*.c Sources/CCodecWire/{loaded,quality}.c; do
         coverage=()
-        [[ $source != Sources/CJpeg/* ]] || coverage=(-fno-sanitize-coverage=trace-cmp)
+        case ${source##*/} in
+            entropy.c | kept_codes.c | scan_decode.c | whole_re*.c | idct*.c) coverage=(-fno-sanitize-coverage=trace-cmp) ;;
+        esac
         clang_of_swift "${flags[@]}" -fsanitize=fuzzer-no-link,address,undefined "${coverage[@]}" -c "$source" \
             -o "$work/objects/$(basename "$source" .c).o" || return
     done
@@ -850,7 +856,7 @@ link_tested() {
 
 # Beside other parts: the first of those builds it.
 await_tested() {
-    if is_wanted unit || is_wanted e2e || is_wanted faults || is_wanted suite; then
+    if needs_tested; then
         until [ -e "$LOGS/built-tested" ] || [ -e "$LOGS/failed-tested" ]; do sleep 1; done
     fi
 }

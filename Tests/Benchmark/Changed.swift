@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import TestPictures
-import TestSupport
 
 /// What it costs to find the few pictures that have changed, beside `make`.
 struct Changed: ParsableCommand {

@@ -3,7 +3,6 @@ import DarkroomAnswer
 import DarkroomCore
 import Foundation
 import TestPictures
-import TestSupport
 
 /// How good the estimate of the time left is: a batch of mixed pictures, with what progress.json said on the way beside
 /// what was true in the end.

@@ -2,7 +2,6 @@ import DarkroomPicture
 import Foundation
 import SystemPackage
 import TestPictures
-import TestSupport
 
 /// The pictures that are measured on: those of a folder, or made ones.
 struct Pictures {

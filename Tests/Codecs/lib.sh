@@ -50,13 +50,14 @@ count_descriptors() { find "/proc/$1/fd" -mindepth 1 -maxdepth 1 | wc -l; }
 # The codec programs that the daemon has started.
 programs() { pgrep -P "$daemon" -f darkroom-codec; }
 
-# The processes below the daemon that have ended and that nobody has asked how.
+# The processes below the daemon that have ended and that nobody has asked how. Other tests may have daemons of their own.
 zombies() {
-    local stat
+    local stat parents
+    parents=" $daemon $(programs | tr '\n' ' ')"
     for stat in /proc/[0-9]*/stat; do
         awk '$3 == "Z" { print $2, $4 }' "$stat" 2>/dev/null
     done | while read -r name parent; do
-        if [ "$parent" = "$daemon" ] || grep -q darkroom-codec "/proc/$parent/comm" 2>/dev/null; then echo "$name"; fi
+        if [[ $parents == *" $parent "* ]]; then echo "$name"; fi
     done
 }
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import DarkroomPicture
 import SystemPackage
 import TestPictures
-import TestSupport
 
 @main
 struct StarfieldCommand: ParsableCommand {

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import TestPictures
-import TestSupport
 
 @testable import DarkroomBoard
 @testable import DarkroomCore

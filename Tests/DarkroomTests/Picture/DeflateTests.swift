@@ -1,7 +1,6 @@
 import CDarkroomDeflate
 import CDarkroomPixels
 import TestPictures
-import TestSupport
 import Testing
 
 /// What is deflated, inflated by a decoder that shares nothing with the writer.

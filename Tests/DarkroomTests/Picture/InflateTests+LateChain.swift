@@ -1,7 +1,6 @@
 import CDarkroomPixels
 import Foundation
 import TestPictures
-import TestSupport
 import Testing
 
 extension InflateTests {

@@ -1,7 +1,6 @@
 import CDarkroomDeflate
 import CDarkroomPixels
 import TestPictures
-import TestSupport
 import Testing
 
 /// The inflater, at what no compressor writes: codes of any depth, and symbols that take as many bits as there are,

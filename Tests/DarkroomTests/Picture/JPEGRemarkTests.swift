@@ -1,6 +1,5 @@
 import CDarkroomShims
 import TestPictures
-import TestSupport
 import Testing
 
 @testable import DarkroomPicture

@@ -1,6 +1,5 @@
 import CDarkroomPixels
 import TestPictures
-import TestSupport
 import Testing
 
 /// The choice of row filters, held against one that is written down plainly, with each instruction

@@ -1,7 +1,6 @@
 import CDarkroomShims
 import SystemPackage
 import TestPictures
-import TestSupport
 import Testing
 
 @testable import DarkroomPicture

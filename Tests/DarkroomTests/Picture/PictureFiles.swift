@@ -3,7 +3,6 @@ import Foundation
 import Synchronization
 import SystemPackage
 import TestPictures
-import TestSupport
 import Testing
 
 @testable import DarkroomPicture

@@ -13,7 +13,7 @@ import Testing
         return ReferencePicture(97, 211, channels: 3) { _, _, _ in UInt16(random.next() & 255) }
     }()
 
-    /// Its samples.
+    /// The picture's samples, as bytes.
     private static let bytes = picture.bytes
 
     /// Lends bands of a few rows, always in the same memory, and fails before one of them.
@@ -58,8 +58,8 @@ import Testing
     }
 
     private static func range(of rows: Range<Int>) -> Range<Int> {
-        let samples = picture.layout.bytesPerRow
-        return rows.lowerBound * samples..<rows.upperBound * samples
+        let rowBytes = picture.layout.bytesPerRow
+        return rows.lowerBound * rowBytes..<rows.upperBound * rowBytes
     }
 
     static func isRight(_ band: Band) -> Bool {

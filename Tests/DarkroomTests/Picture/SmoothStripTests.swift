@@ -1,6 +1,5 @@
 import CDarkroomDeflate
 import TestPictures
-import TestSupport
 import Testing
 
 @testable import DarkroomPicture

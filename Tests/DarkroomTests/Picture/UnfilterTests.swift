@@ -1,6 +1,5 @@
 import CDarkroomPixels
 import TestPictures
-import TestSupport
 import Testing
 
 /// Undoing row filters, held against what the specification of PNG says (chapter 9.2), with each instruction set. What

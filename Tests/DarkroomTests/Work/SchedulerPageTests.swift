@@ -1,6 +1,5 @@
 import Foundation
 import TestPictures
-import TestSupport
 import Testing
 
 @testable import DarkroomCore

@@ -1,6 +1,5 @@
 import SystemPackage
 import TestPictures
-import TestSupport
 import Testing
 
 @testable import DarkroomCore

@@ -172,8 +172,8 @@ struct CodecWriterTests {
         }
     }
 
-    /// The highest effort takes minutes for all lossless ones. They take at most 6 % more than at the effort before, so these
-    /// are of each kind; alpha beside lossy colours takes seven tenths of the limit.
+    /// At the highest effort, lossless noise of all sizes would take minutes. It needs at most 6 % more memory than at the
+    /// effort before, so three such pictures are enough. Lossy colours with alpha need seven tenths of the limit.
     @Test(arguments: [
         (200, true, 3), (200, true, 4), (400, true, 3),
         (200, false, 3), (200, false, 4), (290, false, 3), (290, false, 4),

@@ -1,6 +1,5 @@
 import Glibc
 import TestPictures
-import TestSupport
 import Testing
 
 @testable import DarkroomPicture

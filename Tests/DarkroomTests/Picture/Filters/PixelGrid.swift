@@ -1,6 +1,5 @@
 import DarkroomPicture
 import TestPictures
-import TestSupport
 
 /// A small picture whose samples a test can read and write one by one.
 struct PixelGrid: Equatable, CustomStringConvertible {

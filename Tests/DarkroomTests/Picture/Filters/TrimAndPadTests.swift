@@ -1,5 +1,4 @@
 import TestPictures
-import TestSupport
 import Testing
 
 @testable import DarkroomPicture

@@ -1,5 +1,4 @@
 import TestPictures
-import TestSupport
 
 @testable import DarkroomPicture
 
