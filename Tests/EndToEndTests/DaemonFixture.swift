@@ -33,8 +33,8 @@ final class DaemonFixture: Sendable {
     /// The address of a document that takes the origin a good while.
     func slowURL(_ document: String) -> String { "\(origin.baseURL)/slow/\(document)" }
 
-    /// Images of documents that take the origin a second each. At two downloads at a time this many take half a minute, so
-    /// that a busy machine's test comes in time to see them under way.
+    /// Images of documents that take the origin a good while. At two downloads at a time this many
+    /// take half a minute, so that a busy machine's test comes in time to see them under way.
     func slowImages(_ numbers: Range<Int> = 0..<many) -> [(name: String, source: String)] {
         numbers.map { ("\($0)", slowURL("\($0).png")) }
     }
@@ -45,7 +45,7 @@ final class DaemonFixture: Sendable {
     }
 
     /// How many documents are enough for ``slowImages(_:)``.
-    static let many = 60
+    static let many = 240
 
     /// Starts a daemon on the spool and waits until it is ready.
     func run(

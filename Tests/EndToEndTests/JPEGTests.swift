@@ -84,9 +84,9 @@ import Testing
     /// The options are read again from the manifest.
     @Test func aRestartKnowsTheFormats() async throws {
         let fixture = try DaemonFixture(pictures: 0)
-        // Some 10 KiB, of which the origin sends 1 at a time.
+        // Some 10 KiB, of which the origin sends 4 at a time.
         let photograph = JPEGMaker.noise(width: 64, height: 64, channels: 3).encoded
-        let count = 30
+        let count = 120
         for index in 0..<count { try Self.write(photograph, "\(index).jpg", fixture) }
         let first = try await fixture.run(["downloads.concurrency": "1"])
         try fixture.drop(

@@ -163,7 +163,7 @@ import Testing
     /// A stop may take as long as a picture does; nothing says meanwhile that the daemon has stopped.
     @Test func tellsAStopFromItsEnd() async throws {
         let fixture = try DaemonFixture(pictures: 1)
-        // Minutes, in pieces of 1 KiB.
+        // Minutes, in pieces of 4 KiB.
         try fixture.documents.write(Data(count: 8 << 20), to: "long.png")
         let daemon = try await fixture.run(["stop.timeout": "3600s"])
         try fixture.drop(

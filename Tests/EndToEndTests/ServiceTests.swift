@@ -50,8 +50,8 @@ import Testing
     @Test(.tags(.concurrency)) func reloadsInTheMiddleOfABatch() async throws {
         let file = try ConfigurationText("downloads: {concurrency: 1}\n")
         let (fixture, daemon) = try await DaemonFixture.running(
-            pictures: 24, arguments: ["--config", file.path])
-        try fixture.drop("work", images: (0..<24).map { ("\($0)", fixture.slowURL("\($0).png")) })
+            pictures: 60, arguments: ["--config", file.path])
+        try fixture.drop("work", images: (0..<60).map { ("\($0)", fixture.slowURL("\($0).png")) })
         _ = try await fixture.spool.waitForStatus(of: "work", daemon, filtered: 1)
         try file.write("downloads: {concurrency: 32}\nfilters: {concurrency: 1}\n")
         try await daemon.reload()

@@ -6,7 +6,7 @@ import Foundation
 /// - `/NAME`: the file of the folder.
 /// - `/moved/NAME`: a redirect to `/NAME`; `/moved-twice/NAME`: to `/moved/NAME`.
 /// - `/loop`: a redirect to itself; `/to-ftp`: one to an ftp URL.
-/// - `/slow/NAME`: the file in pieces of 1 KiB, an eighth of a second apart.
+/// - `/slow/NAME`: the file in pieces of 4 KiB, an eighth of a second apart.
 /// - `/chunked/NAME`: the file without a Content-Length.
 /// - `/status/NNN`: that status, with a page; see `statuses` for those there are.
 /// - `/page.html`, `/page.png`: an HTML page, as `text/html`.
@@ -188,7 +188,7 @@ package final class NginxOrigin: Sendable {
     /// nginx waits after each buffer for as long as the rate demands, but lets a whole second's worth
     /// pass at first: the buffer is what makes it wait earlier.
     private static let dripping =
-        "sendfile off; output_buffers 1 1k; limit_rate_after 1k; limit_rate 8k;"
+        "sendfile off; output_buffers 1 4k; limit_rate_after 4k; limit_rate 32k;"
 
     /// A substitution that finds nothing makes nginx forget the length.
     private static let chunking = "sub_filter_types *; sub_filter no-such-text no-such-text;"

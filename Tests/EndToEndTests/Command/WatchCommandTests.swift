@@ -11,7 +11,7 @@ import Testing
         _ fixture: DaemonFixture, _ daemon: DaemonProcess, terminal: PseudoTerminal,
         environment: [String: String] = ["TERM": "xterm"], shows text: String
     ) async throws -> ClientProcess {
-        try fixture.drop("holiday", images: fixture.slowImages(0..<12))
+        try fixture.drop("holiday", images: fixture.slowImages(0..<40))
         _ = try await fixture.spool.waitForStatus(of: "holiday", daemon, .processing)
         let command = try ClientProcess(
             ["watch", "holiday", "--spool", fixture.spool.path], environment: environment,
@@ -23,16 +23,16 @@ import Testing
     }
 
     @Test func leavesOnlyTheResultOnATerminal() async throws {
-        let (fixture, daemon) = try await DaemonFixture.running(pictures: 12, Self.two)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 40, Self.two)
         let terminal = try PseudoTerminal(width: 80, height: 24)
-        let command = try await begin(fixture, daemon, terminal: terminal, shows: "/12")
+        let command = try await begin(fixture, daemon, terminal: terminal, shows: "/40")
         let during = terminal.screen(80, 24)
         #expect(during.lines.first?.hasPrefix("holiday  [") == true)
         let result = try await command.result()
         #expect(result.exit == 0)
         let after = terminal.screen(80, 24)
         #expect(after.lines.count == 1)
-        #expect(after.lines.first?.hasPrefix("holiday: completed, 12 images in ") == true)
+        #expect(after.lines.first?.hasPrefix("holiday: completed, 40 images in ") == true)
         #expect(!after.hasWrapped && after.unknown == [])
     }
 
@@ -40,7 +40,7 @@ import Testing
         let (fixture, daemon) = try await DaemonFixture.running(
             pictures: DaemonFixture.many, Self.two)
         let terminal = try PseudoTerminal(width: 40, height: 10)
-        let command = try await begin(fixture, daemon, terminal: terminal, shows: "/12")
+        let command = try await begin(fixture, daemon, terminal: terminal, shows: "/40")
         terminal.type("\u{3}")
         #expect(try await command.result().exit == 130)
         let after = terminal.screen(40, 10)
