@@ -60,9 +60,11 @@ main() {
         run unit
         start_beside tsan normal run_when_built tsan
         start_beside outside idle run outside
-        # What builds the programs has to end before others ask for them beside each other.
-        ! needs_tested || build_tested tested
-        ! needs_tested || start_beside exact idle run exact
+        if needs_tested; then
+            # What builds the programs has to end before others ask for them beside each other.
+            build_tested tested
+            start_beside exact idle run exact
+        fi
         start_beside faults normal run faults suite
         run e2e
         start_beside fuzz low run_when_built fuzz
@@ -106,6 +108,7 @@ quiet_parts() {
     ! needs_packages || await_beside booted packages
     ! { is_wanted systemd || is_wanted slurm; } || await_beside booted tested
     run package
+    # No other part has built its program.
     needs_tested || run exact
 }
 
