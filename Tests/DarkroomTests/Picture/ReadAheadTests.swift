@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 import TestPictures
 import TestSupport
@@ -12,9 +11,6 @@ import Testing
         var random = SplitMix64(seed: 5)
         return ReferencePicture(97, 211, channels: 3) { _, _, _ in UInt16(random.next() & 255) }
     }()
-
-    /// The picture's samples, as bytes.
-    private static let bytes = picture.bytes
 
     /// Lends bands of a few rows, always in the same memory, and fails before one of them.
     final class Source: Stage {
@@ -41,10 +37,11 @@ import Testing
                 throw PictureError(.pngData, "row \(failingRow)")
             }
             next = rows.upperBound
-            ReadAheadTests.bytes.withUnsafeBufferPointer { bytes in
-                let taken = UnsafeBufferPointer(rebasing: bytes[ReadAheadTests.range(of: rows)])
-                guard let start = taken.baseAddress else { return }
-                band.start.update(from: start, count: taken.count)
+            let samples = layout.width * layout.channels
+            for (place, index) in (rows.lowerBound * samples..<rows.upperBound * samples)
+                .enumerated()
+            {
+                band.start[place] = UInt8(ReadAheadTests.picture.samples[index])
             }
             return Band(start: band.start, rows: rows)
         }
@@ -57,16 +54,11 @@ import Testing
         return cores
     }
 
-    private static func range(of rows: Range<Int>) -> Range<Int> {
-        let rowBytes = picture.layout.bytesPerRow
-        return rows.lowerBound * rowBytes..<rows.upperBound * rowBytes
-    }
-
     static func isRight(_ band: Band) -> Bool {
-        bytes.withUnsafeBytes { bytes in
-            let right = UnsafeRawBufferPointer(rebasing: bytes[range(of: band.rows)])
-            guard let start = right.baseAddress else { return band.rows.isEmpty }
-            return memcmp(band.start, start, right.count) == 0
+        let samples = picture.layout.width * picture.layout.channels
+        let bytes = band.start.assumingMemoryBound(to: UInt8.self)
+        return (0..<band.rows.count * samples).allSatisfy {
+            UInt16(bytes[$0]) == picture.samples[band.rows.lowerBound * samples + $0]
         }
     }
 
