@@ -23,10 +23,15 @@ extension SubmitRun {
         return ClientExit(ofWorst: batches.map(\.state))
     }
 
-    private func waitSilently(_ ids: [String]) throws(ClientError) -> ClientExit {
+    /// What an interruption of the silent wait says; that of `--watch` has its own words.
+    func adviseToWait(for ids: [String]) {
+        guard command.waitsForEnds, !command.watch else { return }
         let names = ids.map(\.shellQuoted).joined(separator: " ")
         Interruption.advise(
             "The work goes on without this command. To wait again: darkroom wait \(names)")
+    }
+
+    private func waitSilently(_ ids: [String]) throws(ClientError) -> ClientExit {
         var worst = ClientExit.success
         for id in ids {
             guard let batch = try BatchWait.end(of: id, in: folder) else { continue }

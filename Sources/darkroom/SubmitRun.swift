@@ -225,6 +225,8 @@ struct SubmitRun {
             guard let id else { preconditionFailure("a wait without end has ended") }
             if command.hold { try requireHold(id) }
             ids.append(id)
+            // Who reads that all are taken may interrupt at once.
+            if ids.count == submissions.count { adviseToWait(for: ids) }
             let names = ids + submissions.dropFirst(ids.count).map(\.name.text)
             try tell(manifest, submission, id: id, of: names)
         }

@@ -62,14 +62,18 @@ final class HotFolderFixture: TestFolder {
     }
 
     /// Starts a daemon that a fault ends, perhaps before it is ready.
+    ///
+    /// - Parameter meanwhile: what happens while it works.
     func die(
         at fault: String, by signal: CInt = SIGKILL,
-        sourceLocation: SourceLocation = #_sourceLocation
+        sourceLocation: SourceLocation = #_sourceLocation,
+        meanwhile: (DaemonProcess) async throws -> Void = { _ in }
     ) async throws {
         let settings = Self.settings.merging(["folders": setting]) { $1 }
         let daemon = try base.launch(
             settings, arguments: ["--config", configuration],
             environment: [FaultPoint.variable: fault, "SWIFT_BACKTRACE": "enable=no"])
+        try await meanwhile(daemon)
         let ending = try await daemon.waitForEnding()
         #expect(ending == .killed(signal: signal), "\(fault)", sourceLocation: sourceLocation)
     }
