@@ -245,12 +245,13 @@ finish() {
     objcopy --update-section .note.gnu.build-id="$id" "$1"
 }
 
-# One thread, for the compressed bytes could depend on how many there are.
+# One thread, for the compressed bytes could depend on how many there are. The variable is one of dpkg-deb, which prefers
+# an option to it.
 pack() {
     local archive
     archive=$output/${package}_${version}_$(dpkg --print-architecture).deb
     find "$root" -print0 | xargs --null touch --no-dereference --date="@$SOURCE_DATE_EPOCH"
-    dpkg-deb --root-owner-group --threads-max=1 -Zxz --build "$root" "$archive" >"$work/log" 2>&1 ||
+    dpkg-deb --root-owner-group --threads-max=1 "-Z${DPKG_DEB_COMPRESSOR_TYPE:-xz}" --build "$root" "$archive" >"$work/log" 2>&1 ||
         { cat "$work/log" >&2; fail "$archive could not be written"; }
     echo "$archive"
 }

@@ -38,8 +38,10 @@ main() {
     check "everything that is public is used" test $? -eq 0
 }
 
-# A release, as it is delivered: what is lent passes the optimiser on both sides.
-in_package() { "$1" "$2" --configuration release --package-path "$here" --scratch-path "$scratch" "${@:3}"; }
+# A release, as it is delivered: what is lent passes the optimiser on both sides. Nobody debugs it.
+in_package() {
+    "$1" "$2" --configuration release -debug-info-format none --package-path "$here" --scratch-path "$scratch" "${@:3}"
+}
 
 # The versions of the dependencies are those of Darkroom.
 builds() {

@@ -49,13 +49,24 @@ main() {
 # The package of this name beside one of darkroom.
 named() { echo "${1%/*}/${name}_${1##*/darkroom_}"; }
 
-# If it is not, says which files differ.
+# Byte for byte, or before it was compressed if the other one is not. If it is not, says which files differ.
 is_the_same() {
-    cmp "$package" "$(named "$again")" && return
+    if [[ $(ar t "$package") = "$(ar t "$(named "$again")")" ]]; then
+        cmp "$package" "$(named "$again")" && return
+    else
+        cmp <(uncompressed "$package") <(uncompressed "$(named "$again")") && return
+    fi
     dpkg-deb --raw-extract "$package" "$work/first"
     dpkg-deb --raw-extract "$(named "$again")" "$work/second"
     diff --recursive --brief "$work/first" "$work/second"
     return 1
+}
+
+# The names of its parts without that of their compression, with their modes, owners and times; then what they hold.
+uncompressed() { # PACKAGE
+    TZ=UTC ar tv "$1" | sed -E 's/\.xz$//; s/^([^ ]+ [^ ]+) +[0-9]+/\1/'
+    dpkg-deb --ctrl-tarfile "$1"
+    dpkg-deb --fsys-tarfile "$1"
 }
 
 # In Mbytes of 1,000,000 bytes. Swift's libraries are linked into the program, so a second program would double them.
