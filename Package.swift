@@ -338,7 +338,7 @@ let package = Package(
             name: "TestPictures",
             dependencies: ["DarkroomPicture"], path: "Tests/Pictures",
             swiftSettings: isForTests
-                ? strict + [.unsafeFlags(["-O"], .when(configuration: .debug))] : strict),
+                ? strict + [.unsafeFlags(["-Xfrontend", "-O"])] : strict),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
         .target(name: "CDarkroomClockShim", path: "Tests/ClockShim"),
         // Makes a folder one of a share, for a run; loaded in the same way.

@@ -28,7 +28,12 @@ readonly LINES=(-Xswiftc -gline-tables-only)
 # writes an object for each file, which the package manager expects of a build for debugging. For the last option see
 # Package.swift.
 readonly WHOLE=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo)
-readonly TSAN=.build-tsan TSAN_BUILD=(--scratch-path .build-tsan --sanitize=thread -Xcc -O1 "${LINES[@]}" "${WHOLE[@]}")
+# A build for debugging would have the parser of command lines check the definition of each command at each start, which
+# takes longer than most of them.
+readonly TSAN=.build-tsan TSAN_BUILD=(
+    --configuration release --scratch-path .build-tsan --sanitize=thread -Xcc -O1 -Xswiftc -Onone -Xswiftc -enable-testing
+    "${LINES[@]}" "${WHOLE[@]}"
+)
 readonly PACKAGES=.build/packages
 # The programs as they are packaged, which the tests start: Swift's libraries are in the program, so it starts in half the
 # time, and the codec programs need none.

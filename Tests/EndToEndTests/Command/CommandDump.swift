@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The parser's description of itself.
 struct CommandDump: Decodable {
@@ -6,9 +7,18 @@ struct CommandDump: Decodable {
 
     /// The commands of the program, in the order of its help.
     static func commands() async throws -> [Command] {
-        let text = try await ClientProcess.end(["--experimental-dump-help"]).output
-        let parser = try JSONDecoder().decode(Self.self, from: Data(text.utf8)).command
-        return (parser.subcommands ?? []).filter { $0.commandName != "help" }
+        let text = try await ClientProcess.end([option]).output
+        return (try command(text).subcommands ?? []).filter { $0.commandName != "help" }
+    }
+
+    static func daemon() async throws -> Command {
+        try command(await DaemonProcess.end(arguments: [option]).output)
+    }
+
+    private static let option = "--experimental-dump-help"
+
+    private static func command(_ text: String) throws -> Command {
+        try JSONDecoder().decode(Self.self, from: Data(text.utf8)).command
     }
 
     struct Command: Decodable {

@@ -95,6 +95,20 @@ import Testing
         for (name, forms) in forms { #expect(forms.count == 1, "\(name): \(forms)") }
     }
 
+    /// What the parser itself checks only in a build for debugging.
+    @Test func aCommandHasANameOnce() async throws {
+        for command in try await CommandDump.commands() + [CommandDump.daemon()] {
+            let arguments = command.arguments ?? []
+            let names = arguments.flatMap { $0.names ?? [] }.map { "\($0.kind) \($0.name)" }
+            #expect(
+                !names.isEmpty && Set(names).count == names.count,
+                "\(command.commandName): \(names)")
+            // It would take the words of those that follow.
+            let operands = arguments.filter { $0.kind == "positional" }
+            #expect(operands.dropLast().allSatisfy { !$0.isRepeating }, "\(command.commandName)")
+        }
+    }
+
     @Test func eachCommandHasHelpAndCompletion() async throws {
         let script = try await ClientProcess.end(["--generate-completion-script", "bash"]).output
         for command in try await CommandDump.commands() {

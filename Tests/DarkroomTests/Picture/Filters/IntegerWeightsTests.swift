@@ -1,3 +1,4 @@
+import TestPictures
 import Testing
 
 @testable import DarkroomPicture

@@ -1,6 +1,7 @@
 import SystemPackage
 import TestPictures
 import TestSupport
+import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomPicture
@@ -70,5 +71,24 @@ extension FilterStage {
         _ filters: [Filter], upstream: any Stage, limits: PictureLimits
     ) throws(PictureError) -> any Stage {
         try chain(filters, upstream: upstream, context: OtherPictures.context(limits))
+    }
+}
+
+extension PixelGrid {
+    /// The grid after filters, pulled through their stages.
+    func developed(
+        _ filters: Filter..., rowsPerBand: Int = 3, limits: PictureLimits = PictureLimits()
+    ) throws -> PixelGrid {
+        try developed(by: filters, rowsPerBand: rowsPerBand, limits: limits)
+    }
+
+    func developed(
+        by filters: [Filter], rowsPerBand: Int = 3, limits: PictureLimits = PictureLimits()
+    ) throws -> PixelGrid {
+        let source = GridStage(self, rowsPerBand: rowsPerBand)
+        let stage = try FilterStage.chain(filters, upstream: source, limits: limits)
+        let result = try PixelGrid(pulling: stage)
+        #expect(source.hasEnded, "a stage ended before its upstream")
+        return result
     }
 }

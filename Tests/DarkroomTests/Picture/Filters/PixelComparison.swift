@@ -1,3 +1,4 @@
+import TestPictures
 import Testing
 
 /// Checks a result against a reference in double precision: samples of 8 bits may be off by 1, of 16 bits

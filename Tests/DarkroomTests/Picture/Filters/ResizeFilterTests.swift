@@ -1,4 +1,5 @@
 import Glibc
+import TestPictures
 import Testing
 
 @testable import DarkroomPicture

@@ -1,5 +1,6 @@
 import CDarkroomPixels
 import Glibc
+import TestPictures
 import Testing
 
 @testable import DarkroomPicture

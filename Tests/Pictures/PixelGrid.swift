@@ -1,19 +1,18 @@
 import DarkroomPicture
-import TestPictures
 
 /// A small picture whose samples a test can read and write one by one.
-struct PixelGrid: Equatable, CustomStringConvertible {
-    let layout: PixelLayout
+package struct PixelGrid: Equatable, CustomStringConvertible {
+    package let layout: PixelLayout
     /// Row by row, channels interleaved.
-    var samples: [UInt16]
+    package var samples: [UInt16]
 
-    init(_ layout: PixelLayout, _ samples: [UInt16]) {
+    package init(_ layout: PixelLayout, _ samples: [UInt16]) {
         precondition(samples.count == layout.width * layout.height * layout.channels)
         self.layout = layout
         self.samples = samples
     }
 
-    init(
+    package init(
         _ width: Int, _ height: Int, channels: Int, depth: Int = 8,
         sample: (_ x: Int, _ y: Int, _ channel: Int) -> UInt16
     ) {
@@ -27,7 +26,7 @@ struct PixelGrid: Equatable, CustomStringConvertible {
     }
 
     /// Noise in which the ends of the scale, and low alpha, are frequent.
-    static func noise(
+    package static func noise(
         _ width: Int, _ height: Int, channels: Int, depth: Int = 8, seed: UInt64 = 1
     ) -> PixelGrid {
         var noise = SplitMix64(seed: seed)
@@ -43,17 +42,19 @@ struct PixelGrid: Equatable, CustomStringConvertible {
         }
     }
 
-    subscript(x: Int, y: Int, channel: Int) -> UInt16 {
+    package subscript(x: Int, y: Int, channel: Int) -> UInt16 {
         get { samples[(y * layout.width + x) * layout.channels + channel] }
         set { samples[(y * layout.width + x) * layout.channels + channel] = newValue }
     }
 
     /// The samples of one pixel.
-    func pixel(_ x: Int, _ y: Int) -> [UInt16] { (0..<layout.channels).map { self[x, y, $0] } }
+    package func pixel(_ x: Int, _ y: Int) -> [UInt16] {
+        (0..<layout.channels).map { self[x, y, $0] }
+    }
 
-    var max: Double { layout.depth == 8 ? 255 : 65535 }
+    package var max: Double { layout.depth == 8 ? 255 : 65535 }
 
-    var description: String {
+    package var description: String {
         let (width, height) = (layout.width, layout.height)
         let head = "\(width) × \(height), \(layout.channels) channels of \(layout.depth) bits"
         return samples.count <= 64 ? "\(head): \(samples)" : head

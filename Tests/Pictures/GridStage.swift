@@ -5,10 +5,10 @@ import Testing
 ///
 /// Once a band is no longer lent it is overwritten with a pattern, so that a stage which uses it too long
 /// gives wrong pixels; and what lies behind a band must be as it was when the band comes back.
-final class GridStage: Stage {
-    let layout: PixelLayout
+package final class GridStage: Stage {
+    package let layout: PixelLayout
     /// Whether nil has been returned.
-    private(set) var hasEnded = false
+    package private(set) var hasEnded = false
     private let grid: PixelGrid
     private let rowsPerBand: Int
     /// The row at which to fail instead of lending it.
@@ -17,11 +17,12 @@ final class GridStage: Stage {
     private var lent: [UnsafeMutableRawBufferPointer] = []
     private var lentBytes = 0
 
-    static let failure = PictureError(.pngTruncated, "the file ends before the end of the picture")
+    package static let failure = PictureError(
+        .pngTruncated, "the file ends before the end of the picture")
     private static let guardBytes = 64
     private static let pattern: UInt8 = 0xA5
 
-    init(_ grid: PixelGrid, rowsPerBand: Int = 3, failingRow: Int? = nil) {
+    package init(_ grid: PixelGrid, rowsPerBand: Int = 3, failingRow: Int? = nil) {
         self.grid = grid
         self.rowsPerBand = rowsPerBand
         self.failingRow = failingRow
@@ -32,7 +33,7 @@ final class GridStage: Stage {
         for memory in lent { memory.deallocate() }
     }
 
-    func nextBand() throws(PictureError) -> Band? {
+    package func nextBand() throws(PictureError) -> Band? {
         takeBack()
         guard next < layout.height else {
             hasEnded = true
@@ -70,25 +71,8 @@ final class GridStage: Stage {
 }
 
 extension PixelGrid {
-    /// The grid after filters, pulled through their stages.
-    func developed(
-        _ filters: Filter..., rowsPerBand: Int = 3, limits: PictureLimits = PictureLimits()
-    ) throws -> PixelGrid {
-        try developed(by: filters, rowsPerBand: rowsPerBand, limits: limits)
-    }
-
-    func developed(
-        by filters: [Filter], rowsPerBand: Int = 3, limits: PictureLimits = PictureLimits()
-    ) throws -> PixelGrid {
-        let source = GridStage(self, rowsPerBand: rowsPerBand)
-        let stage = try FilterStage.chain(filters, upstream: source, limits: limits)
-        let result = try PixelGrid(pulling: stage)
-        #expect(source.hasEnded, "a stage ended before its upstream")
-        return result
-    }
-
     /// Pulls all the bands of a stage.
-    init(pulling stage: any Stage) throws {
+    package init(pulling stage: any Stage) throws {
         let layout = stage.layout
         var samples: [UInt16] = []
         var next = 0
