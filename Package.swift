@@ -333,7 +333,8 @@ let package = Package(
             dependencies: library, path: "Tests/Support",
             swiftSettings: strict),
         // Makers and readers of pictures for the tests. No two threads use one of them at once. Without optimisation they
-        // take long, most of all under a sanitizer.
+        // take long, most of all under a sanitizer. The option goes to the compiler itself: the driver takes the last of its
+        // own ones, which Tests/run.sh gives it.
         .target(
             name: "TestPictures",
             dependencies: ["DarkroomPicture"], path: "Tests/Pictures",

@@ -133,13 +133,15 @@ prepare() {
     require_swift || return 1
     pin_dependencies || return 1
     mkdir -p "$LOGS"
-    rm -f "$LOGS"/{built,failed}-* "$LOGS/times"
+    rm -f "$LOGS"/{built,failed}-* "$LOGS"/{times,failures}
     # Debian keeps nginx and systemd's tools where only administrators have their PATH.
     PATH=$PATH:/usr/sbin:/sbin
 }
 
 sum_up() {
     dearest
+    # Once more, for the end of a long output is what is read first.
+    cat "$LOGS/failures" 2>/dev/null
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
     exit
@@ -259,7 +261,13 @@ drop_memory_folder() {
 
 # --- Reporting -------------------------------------------------------------------------------
 
-say() { printf '%2d:%02d %-8s %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$1" "$2"; }
+say() {
+    printf '%2d:%02d %-8s %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$1" "$2"
+    [[ $2 != FAILED* ]] || remember_failure <<<"$1 $2"
+}
+
+# Notes lines for the end; of something that failed as a whole, not more than can be read.
+remember_failure() { head -n 10 | cut -c 1-200 >>"$LOGS/failures"; }
 
 # check PART WHAT COMMAND [ARGUMENT]...: counts one check; shows the end of its output if it failed.
 check() {
@@ -803,6 +811,7 @@ run_lines() {
     grep '^skip ' "$log" | while IFS= read -r line; do say "$part" "skipped: ${line#skip }"; done
     if [ "$bad" -gt 0 ]; then
         say "$part" "FAILED: $bad $what (all of it in $log)"
+        grep '^FAIL ' "$log" | remember_failure
         grep -v '^ok ' "$log" | tail -n 80 | sed 's/^/    /'
     else
         say "$part" "$ok $what passed"
@@ -924,6 +933,7 @@ count_results() {
     skipped=$((skipped + left_out))
     if [ "$bad" -gt 0 ]; then
         say "$part" "FAILED: $bad of $total tests (exit status $status, all of it in $log)"
+        grep '^✘ Test .* recorded' "$log" | remember_failure
         grep -E '^(✘|.*: error: |.*WARNING: ThreadSanitizer)' "$log" | cut -c 1-400 | head -n 80 |
             sed 's/^/    /'
     else

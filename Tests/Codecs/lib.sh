@@ -31,7 +31,7 @@ start_daemon() {
     daemon=$!
     export DARKROOM_SPOOL=$spool
     local tries
-    for ((tries = 0; tries < 600; tries++)); do
+    for ((tries = 0; tries < 6000; tries++)); do
         if [ -d "$spool/inbox" ] && "$BIN/darkroom" status >/dev/null 2>&1; then return; fi
         sleep 0.05
     done

@@ -133,7 +133,7 @@ final class HotFolderFixture: TestFolder {
     /// Waits until so many pictures have an answer and nothing is in work, then expects that these are all.
     @discardableResult
     func expectAnswers(
-        _ sources: [String], _ daemon: DaemonProcess, within limit: Duration = .seconds(120),
+        _ sources: [String], _ daemon: DaemonProcess, within limit: Duration = .seconds(300),
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [Answer] {
         let found = try await eventually(

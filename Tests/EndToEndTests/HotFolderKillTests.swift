@@ -108,7 +108,7 @@ import Testing
         }
         daemon.send(SIGCONT)
         try await daemon.says("inotify lost events of \(fixture.folder); scanning it")
-        let answers = try await fixture.expectAnswers(sources, daemon, within: .seconds(280))
+        let answers = try await fixture.expectAnswers(sources, daemon)
         #expect(answers.allSatisfy { $0.state == .filtered })
         // The report is written at intervals.
         try await fixture.waitForReport(daemon, "all pictures") { $0.remembered == count }

@@ -38,8 +38,8 @@ import Testing
         try drop(fixture, "large", count: 6)
         let small = (0..<12).map { ("\($0)", fixture.url("\($0).png")) }
         try fixture.drop("small", images: small)
-        try await fixture.complete("small", daemon, within: .seconds(180))
-        let status = try await fixture.spool.finish("large", daemon, within: .seconds(180))
+        try await fixture.complete("small", daemon)
+        let status = try await fixture.spool.finish("large", daemon)
         try fixture.checkCompleted(status)
         #expect(Set(status.images.compactMap(\.output?.sha256)).count == 1)
         #expect(try peak(daemon) < limit + idle)
@@ -55,7 +55,7 @@ import Testing
         try fixture.documents.write(picture, to: "large.png")
         let image: [String: Any] = ["name": "large", "source": fixture.url("large.png")]
         try fixture.drop("large", ["images": [image], "filters": ["sepia"]])
-        let status = try await fixture.spool.finish("large", daemon, within: .seconds(180))
+        let status = try await fixture.spool.finish("large", daemon)
         try fixture.checkCompleted(status)
         #expect(try peak(daemon) - idle <= 24 << 20)
     }
@@ -74,6 +74,6 @@ import Testing
             $0.outputText.contains("Configuration reloaded") && $0.outputText.contains("192 MiB")
         }
         try drop(fixture, "after", count: 1)
-        try await fixture.complete("after", daemon, within: .seconds(180))
+        try await fixture.complete("after", daemon)
     }
 }

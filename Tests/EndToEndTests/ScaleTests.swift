@@ -27,7 +27,7 @@ import Testing
         try fixture.drop("large", images: missing(count))
         let journal = fixture.spool.root.appending(path: "active/large/journal").path
         try await eventually(
-            "a part to be done", within: .seconds(240), context: { daemon.describe() }
+            "a part to be done", context: { daemon.describe() }
         ) {
             let size = try? FileManager.default.attributesOfItem(atPath: journal)[.size] as? Int
             if size ?? 0 > count * 50 { return true }
@@ -37,7 +37,7 @@ import Testing
         let first = try memory(of: daemon, "VmHWM")
         try await daemon.killAtOnce()
         daemon = try await fixture.run(settings)
-        let status = try await fixture.spool.finish("large", daemon, within: .seconds(240))
+        let status = try await fixture.spool.finish("large", daemon)
         #expect(status.counts.failed == count)
         for peak in [first, try memory(of: daemon, "VmHWM")] { #expect(peak - idle < count * 3072) }
         #expect(try await daemon.stop() == .exited(0))
@@ -55,7 +55,7 @@ import Testing
         ])
         let idle = try memory(of: daemon, "VmHWM")
         var files = 0
-        try await eventually("all to be answered", within: .seconds(240)) {
+        try await eventually("all to be answered") {
             let open = try FileManager.default.contentsOfDirectory(
                 atPath: "/proc/\(daemon.identifier)/fd")
             files = max(files, open.count)

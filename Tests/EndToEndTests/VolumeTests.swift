@@ -6,7 +6,7 @@ import Testing
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 2000)
         try fixture.drop(
             "large", images: (0..<2000).map { ("image-\($0)", fixture.url("\($0).png")) })
-        let status = try await fixture.spool.finish("large", daemon, within: .seconds(240))
+        let status = try await fixture.spool.finish("large", daemon)
 
         try fixture.checkCompleted(status)
         #expect(status.images.count == 2000)
@@ -26,7 +26,7 @@ import Testing
         }
         for index in 0..<1000 {
             let status = try await fixture.spool.finish(
-                "burst-\(index)", daemon, within: .seconds(240))
+                "burst-\(index)", daemon)
             #expect(status.state == .completed)
             #expect(status.images.first?.output != nil)
         }

@@ -19,7 +19,7 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
 ///   - context: called when the time is over, for what else would help to understand why.
 @discardableResult
 package func eventually<Value>(
-    _ what: String, within limit: Duration = .seconds(120), context: () -> String = { "" },
+    _ what: String, within limit: Duration = .seconds(300), context: () -> String = { "" },
     answer: () async throws -> Value?
 ) async throws -> Value {
     let clock = ContinuousClock()

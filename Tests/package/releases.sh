@@ -194,7 +194,7 @@ is_a_daemon() {
 submits() {
     local started=$SECONDS
     until inside darkroom status >/dev/null 2>&1; do
-        ((SECONDS - started < 60)) || { cat "$work/daemon"; return 1; }
+        ((SECONDS - started < 600)) || { cat "$work/daemon"; return 1; }
         sleep 0.05
     done
     inside darkroom submit /mnt/galaxy.png /mnt/gradient.webp --filter mono --name galaxy --wait &&

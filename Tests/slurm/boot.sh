@@ -140,7 +140,7 @@ start_daemons() {
     for node in "${NODES[@]}"; do slurmd -D -N "$node" >"$FOLDER/slurmd-$node.log" 2>&1 </dev/null & done
     until [ "$(sinfo --noheader --format %D --states idle 2>/dev/null)" = "${#NODES[@]}" ]; do
         # It takes two seconds, but a machine may have much else to do.
-        ((SECONDS - started < 60)) || did_not_boot
+        ((SECONDS - started < 600)) || did_not_boot
         sleep 0.1
     done
 }

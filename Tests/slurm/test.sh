@@ -18,8 +18,8 @@ readonly shards=8 pictures=2000
 readonly share=/run/share
 readonly script=$repository/etc/slurm/darkroom.sbatch
 readonly out=$share/out single=$share/single
-# Seconds that `eventually` tries.
-readonly deadline=120
+# Seconds that `eventually` tries: far above what anything takes on a busy machine.
+readonly deadline=600
 
 main() {
     local step

@@ -81,7 +81,7 @@ wait_until_up() {
     until is_up; do
         kill -0 "$starter" 2>/dev/null || did_not_boot "its first process ended"
         # It takes half a second, but a machine may have much else to do.
-        ((SECONDS - started < 120)) || did_not_boot "systemd did not answer within two minutes"
+        ((SECONDS - started < 600)) || did_not_boot "systemd did not answer within ten minutes"
         sleep 0.02
     done
     state=$("${ENTER[@]}" --target "$system" systemctl is-system-running --wait 2>&1) ||

@@ -163,7 +163,6 @@ is_empty_file() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
 
 # What concerns every manifest in work is in the story of each.
 tells_of_pauses() {
-    local deadline=600
     filters_one_at_a_time
     many_images 2000 moon.png sepia | submit pausing.json
     check "a manifest is in work" eventually has_finished_some pausing
@@ -188,7 +187,6 @@ filters_one_at_a_time() {
 # --- Over a crash ----------------------------------------------------------------------------
 
 tells_a_story_over_a_crash() {
-    local deadline=600
     # Many enough that some are left when it is killed.
     filters_one_at_a_time
     many_images 2000 galaxy.png sepia | submit long.json
@@ -324,7 +322,6 @@ sums_up_bursts() {
     check "$count manifests are dropped" drop_many "$count"
     many_images 20000 no-such-picture.png sepia | submit failing.json
     check "systemctl start" systemctl start "$unit"
-    deadline=300
     check "they are all processed" eventually all_finished "$count"
     check "a manifest whose 20000 images fail is, too" eventually batch_is failing completedWithErrors
     # Tells what has been collected to be summed up.

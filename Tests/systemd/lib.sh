@@ -18,8 +18,8 @@ readonly repository stage
 # Which service is asked after, and where its spool is. A test of another one has locals of these names.
 unit=darkroomd.service
 spool=/var/spool/darkroom
-# Seconds that `eventually` tries.
-deadline=120
+# Seconds that `eventually` tries: far above what anything takes on a busy machine.
+readonly deadline=600
 # shellcheck source=Tests/reporting.sh
 . "$repository/Tests/reporting.sh"
 

@@ -314,7 +314,7 @@ struct ManifestForecastTests {
             if count == HeaderQueue.width {
                 for _ in 0..<HeaderQueue.width { together.signal() }
             }
-            _ = together.wait(timeout: .now() + .seconds(120))
+            _ = together.wait(timeout: .now() + .seconds(300))
             together.signal()
             inside.withLock { $0 -= 1 }
             return .init(["HTTP/1.1 200 OK", "Content-Length: \(picture.count)"], body: picture)

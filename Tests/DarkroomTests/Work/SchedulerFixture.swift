@@ -293,7 +293,7 @@ final class SchedulerFixture: Sendable {
 
     /// The same for what lasts but a moment, without giving the thread to others meanwhile.
     func catchMoment(_ what: String, when isReached: () -> Bool) throws {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(120))
+        let deadline = ContinuousClock.now.advanced(by: .seconds(300))
         while !isReached() {
             guard ContinuousClock.now < deadline else {
                 throw DeadlineExceeded("Waited in vain for \(what). \(describe())")
