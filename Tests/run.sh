@@ -22,17 +22,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . Tests/Codecs/build.sh
 
 readonly LOGS=.build/test-logs
-# A report names lines: more for a debugger would take longer to build.
-readonly LINES=(-Xswiftc -gline-tables-only)
-# A build that is made only once is faster if each module is compiled as a whole. With several threads the compiler still
-# writes an object for each file, which the package manager expects of a build for debugging. For the last option see
-# Package.swift.
-readonly WHOLE=(-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -no-emit-module-separately-wmo)
-# A build for debugging would have the parser of command lines check the definition of each command at each start, which
-# takes longer than most of them.
+# One for release, without optimisation: in a build for debugging the parser of command lines checks the definition of each
+# command at each start, which takes longer than most of them. A report names lines; more for a debugger would take longer
+# to build. For the last option see Package.swift.
 readonly TSAN=.build-tsan TSAN_BUILD=(
     --configuration release --scratch-path .build-tsan --sanitize=thread -Xcc -O1 -Xswiftc -Onone -Xswiftc -enable-testing
-    "${LINES[@]}" "${WHOLE[@]}"
+    -Xswiftc -gline-tables-only -Xswiftc -no-emit-module-separately-wmo
 )
 readonly PACKAGES=.build/packages
 # The programs as they are packaged, which the tests start: Swift's libraries are in the program, so it starts in half the
@@ -129,11 +124,11 @@ needs_tested() { is_wanted unit || is_wanted e2e || is_wanted faults || is_wante
 needs_packages() { is_wanted systemd && ! why_no_systemd >/dev/null; }
 
 prepare() {
+    mkdir -p "$LOGS"
+    rm -f "$LOGS"/{built,failed}-* "$LOGS"/{times,failures}
     { missing_build_packages; missing_test_packages; ! is_wanted suite || missing_suite_packages; } | install_packages || return 1
     require_swift || return 1
     pin_dependencies || return 1
-    mkdir -p "$LOGS"
-    rm -f "$LOGS"/{built,failed}-* "$LOGS"/{times,failures}
     # Debian keeps nginx and systemd's tools where only administrators have their PATH.
     PATH=$PATH:/usr/sbin:/sbin
 }
@@ -685,7 +680,7 @@ in_releases() {
         bash Tests/package/releases.sh "$PWD/${packages[0]}" etc/Containerfile
 }
 
-# Compressing takes longest of all, and gives the same for the same. So it is compared what would be compressed.
+# Compressing takes longest of all, and gives the same for the same. So what would be compressed is compared.
 package_again() { DARKROOM_IS_COMPILED=1 DPKG_DEB_COMPRESSOR_TYPE=none bash etc/package.sh --output "$1"; }
 
 build_packages() { once packages both_packages "$1"; } # PART

@@ -25,7 +25,7 @@ extension SubmitRun {
 
     /// What an interruption of the silent wait says; that of `--watch` has its own words.
     func adviseToWait(for ids: [String]) {
-        guard command.waitsForEnds, !command.watch else { return }
+        guard command.wait, !command.watch else { return }
         let names = ids.map(\.shellQuoted).joined(separator: " ")
         Interruption.advise(
             "The work goes on without this command. To wait again: darkroom wait \(names)")

@@ -56,7 +56,7 @@ struct LargePicture {
         let idle = try memory(of: daemon, "VmRSS")
         let start = ContinuousClock.now
         try spool.drop("large.json", Self.manifest(file.lastPathComponent))
-        let status = try await spool.finish("large", daemon, within: .seconds(300))
+        let status = try await spool.finish("large", daemon)
         let time = (ContinuousClock.now - start) / .seconds(1)
         guard let bytes = status.images.first?.output?.bytes else {
             throw BenchmarkError("the daemon has not filtered the picture: \(status)")

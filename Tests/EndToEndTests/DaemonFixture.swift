@@ -168,10 +168,10 @@ final class DaemonFixture: Sendable {
     /// Waits for the end of a batch of which every image is to be filtered.
     @discardableResult
     func complete(
-        _ id: String, _ daemon: DaemonProcess, within limit: Duration = .seconds(300),
+        _ id: String, _ daemon: DaemonProcess,
         mayRemove: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Status {
-        let status = try await spool.finish(id, daemon, within: limit, mayRemove: mayRemove)
+        let status = try await spool.finish(id, daemon, mayRemove: mayRemove)
         try checkCompleted(status, sourceLocation: sourceLocation)
         return status
     }

@@ -133,11 +133,11 @@ final class HotFolderFixture: TestFolder {
     /// Waits until so many pictures have an answer and nothing is in work, then expects that these are all.
     @discardableResult
     func expectAnswers(
-        _ sources: [String], _ daemon: DaemonProcess, within limit: Duration = .seconds(300),
+        _ sources: [String], _ daemon: DaemonProcess,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [Answer] {
         let found = try await eventually(
-            "\(sources.count) answers", within: limit,
+            "\(sources.count) answers",
             context: {
                 "\(((try? answers()) ?? []).map(\.source)) \(report(orNil: ())) \(daemon.describe())"
             }

@@ -24,11 +24,12 @@ import Testing
                 try FileManager.default.removeItem(atPath: "\(fixture.delivered)/\(name)")
             }
         }
-        var seeds: [Int] = []
+        /// The place of each is the seed of its picture.
+        var sources: [String] = []
         func put(_ count: Int) throws {
-            for seed in seeds.count..<(seeds.count + count) {
+            for seed in sources.count..<(sources.count + count) {
                 try fixture.put("sub/\(seed).png", seed)
-                seeds.append(seed)
+                sources.append("sub-\(seed).png")
             }
         }
         for passing in 1...2 {
@@ -44,7 +45,6 @@ import Testing
         }
         try put(1)
         let daemon = try await fixture.run()
-        let sources = seeds.map { "sub-\($0).png" }
         let answers = try await fixture.expectAnswers(sources, daemon)
         #expect(answers.allSatisfy { $0.state == .filtered })
         try await fixture.waitForNoRecords(daemon)
@@ -56,8 +56,8 @@ import Testing
             let file = try #require(answer.image.output?.file)
             #expect(answer.image.deliveredTo == "\(fixture.delivered)/\(file)")
         }
-        // Both in the order of their names.
-        for (answer, seed) in zip(answers, seeds.sorted { "\($0)." < "\($1)." }) {
+        for answer in answers {
+            let seed = try #require(sources.firstIndex(of: answer.source))
             let original = try fixture.spool.bytes(
                 "outbox/\(answer.id)/\(answer.image.name).original.png")
             #expect(Data(original) == HotFolderFixture.picture(seed))

@@ -280,7 +280,7 @@ final class ManualFixture: Sendable {
 
     /// Waits for the end of a script that has been begun.
     func end(of script: Script) async throws -> (code: Int32, output: String) {
-        try await eventually("the end of a script", within: .seconds(300)) {
+        try await eventually("the end of a script") {
             script.process.isRunning ? nil : true
         }
         // It writes less than a pipe holds.

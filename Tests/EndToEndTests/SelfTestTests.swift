@@ -13,7 +13,7 @@ import Testing
         try await test.waitUntil("its folder") { _ in fixture.spool.list("").contains(where: isOurs)
         }
         try await fixture.complete("meanwhile", images: [("a", fixture.url("1.png"))], daemon)
-        let ending = try await eventually("the end of the self-test", within: .seconds(300)) {
+        let ending = try await eventually("the end of the self-test") {
             test.currentEnding()
         }
 

@@ -64,7 +64,7 @@ package final class SpoolFixture: TestFolder {
     /// Waits until the batch's status satisfies the condition, and returns that status.
     package func waitForStatus(
         of id: String, _ daemon: DaemonProcess, _ what: String,
-        within limit: Duration = .seconds(300), until condition: (Status) -> Bool
+        within limit: Duration = patience, until condition: (Status) -> Bool
     ) async throws -> Status {
         try await eventually(
             "batch \(id) to be \(what)", within: limit,
@@ -104,7 +104,7 @@ package final class SpoolFixture: TestFolder {
     /// Waits until the batch is in a final state, whichever it is, and the daemon has cleared up behind it; where it may
     /// not remove what another user owns, until the ID is free.
     package func finish(
-        _ id: String, _ daemon: DaemonProcess, within limit: Duration = .seconds(300),
+        _ id: String, _ daemon: DaemonProcess, within limit: Duration = patience,
         mayRemove: Bool = true
     ) async throws -> Status {
         let status = try await waitForStatus(of: id, daemon, "finished", within: limit) {

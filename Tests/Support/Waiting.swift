@@ -7,19 +7,22 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
     }
 }
 
+/// How long a test waits in vain before it fails. It is far above what anything takes on a busy machine, and no test is
+/// about how long something takes.
+package let patience: Duration = .seconds(300)
+
 /// Asks again and again, with short sleeps between, until the answer is not nil. The sleeps grow with the wait and with
 /// what it takes to ask, so that the processors are left to what is waited for.
 ///
-/// The limit is there so that a test that cannot succeed ends; it is far above what anything takes
-/// on a busy machine, and no test is about how long something takes. While other tests compute, this one may not have
-/// its turn for minutes. So it also ends only when it has looked often enough.
+/// While other tests compute, this one may not have its turn for minutes. So it fails only when it has also looked often
+/// enough.
 ///
 /// - Parameters:
 ///   - what: the end of the sentence "Waited in vain for …".
 ///   - context: called when the time is over, for what else would help to understand why.
 @discardableResult
 package func eventually<Value>(
-    _ what: String, within limit: Duration = .seconds(300), context: () -> String = { "" },
+    _ what: String, within limit: Duration = patience, context: () -> String = { "" },
     answer: () async throws -> Value?
 ) async throws -> Value {
     let clock = ContinuousClock()

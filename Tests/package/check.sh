@@ -62,9 +62,10 @@ is_the_same() {
     return 1
 }
 
-# The names of its parts without that of their compression, with their modes, owners and times; then what they hold.
+# The headers of its parts, each with a name, a time in seconds, an owner, a group and a mode, without sizes and what tells
+# of compression; then what the parts hold. `ar tv` has no seconds.
 uncompressed() { # PACKAGE
-    TZ=UTC ar tv "$1" | sed -E 's/\.xz$//; s/^([^ ]+ [^ ]+) +[0-9]+/\1/'
+    LC_ALL=C grep -aoE '(debian-binary|(control|data)\.tar)(\.xz)? +([0-9]+ +){3}[0-7]{6} ' "$1" | sed -E 's/\.xz//; s/ +/ /g'
     dpkg-deb --ctrl-tarfile "$1"
     dpkg-deb --fsys-tarfile "$1"
 }

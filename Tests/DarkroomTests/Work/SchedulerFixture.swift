@@ -281,19 +281,16 @@ final class SchedulerFixture: Sendable {
         }
     }
 
-    /// Other tests may keep the threads that a test's waiting needs for half a minute.
-    private static let patience: Duration = .seconds(300)
-
     /// Waits until something is so.
     func wait(for what: String, until isReached: () throws -> Bool) async throws {
-        try await eventually(what, within: Self.patience, context: describe) {
+        try await eventually(what, context: describe) {
             try isReached() ? true : nil
         }
     }
 
     /// The same for what lasts but a moment, without giving the thread to others meanwhile.
     func catchMoment(_ what: String, when isReached: () -> Bool) throws {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(300))
+        let deadline = ContinuousClock.now.advanced(by: patience)
         while !isReached() {
             guard ContinuousClock.now < deadline else {
                 throw DeadlineExceeded("Waited in vain for \(what). \(describe())")
@@ -304,7 +301,7 @@ final class SchedulerFixture: Sendable {
 
     /// Waits until nothing is left to be done but what is held. Time passes meanwhile.
     func finish() async throws {
-        try await eventually("all to end", within: Self.patience, context: describe) {
+        try await eventually("all to end", context: describe) {
             if isIdle { return true }
             time.advance(by: 1)
             return nil

@@ -128,7 +128,7 @@ final class ClientProcess: Sendable {
     /// Waits for its end.
     func result() async throws -> Result {
         let status = try await eventually(
-            "the end of darkroom", within: .seconds(300), context: { text("errors") }
+            "the end of darkroom", context: { text("errors") }
         ) {
             hasEnded.withLock { hasEnded in
                 var status: CInt = 0

@@ -62,7 +62,7 @@ final class HookFixture: Sendable {
         _ count: Int, in name: String = "calls", _ command: ClientProcess
     ) async throws -> [String] {
         try await eventually(
-            "\(count) lines in \(name)", within: .seconds(300),
+            "\(count) lines in \(name)",
             context: { "\(self.lines(name)) \(command.text("errors"))" }
         ) {
             let lines = lines(name)

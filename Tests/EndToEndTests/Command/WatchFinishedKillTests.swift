@@ -31,7 +31,7 @@ import Testing
         let command = try hooks.watch(options)
         let ends = try hooks.ends()
         try await eventually(
-            "\(ends)", within: .seconds(300), context: { "\(comment) \(command.text("errors"))" }
+            "\(ends)", context: { "\(comment) \(command.text("errors"))" }
         ) {
             let states = hooks.states()
             return ends.allSatisfy { states[$0] == "called" } ? true : nil
