@@ -428,10 +428,6 @@ private struct RandomDownloads {
         }
     }
 
-    private func isOpen(_ host: ByteString) -> Bool {
-        paused[host] == nil && held.values.count { $0.host == host } < limits.perHost
-    }
-
     /// Whether the rule keeps a place that is free from one that waits.
     private func isOverItsShare(_ download: Download) -> Bool {
         let free = limits.places - held.values.count { $0.level >= download.level }
@@ -446,14 +442,16 @@ private struct RandomDownloads {
     private func check() {
         #expect(held.count <= limits.places + limits.keptForOwners)
         #expect(turns.waitingCount == waiting.count)
-        #expect(turns.waitingForHostCount == waiting.values.count { !isOpen($0.host) })
-        for host in Set(held.values.map(\.host)) {
-            #expect(held.values.count { $0.host == host } <= limits.perHost)
+        let places = held.values.reduce(into: [:]) { $0[$1.host, default: 0] += 1 }
+        #expect(places.values.allSatisfy { $0 <= limits.perHost })
+        let open = waiting.values.filter {
+            paused[$0.host] == nil && places[$0.host, default: 0] < limits.perHost
         }
+        #expect(turns.waitingForHostCount == waiting.count - open.count)
         // No place is free that somebody might have.
         guard held.count < limits.places + limits.keptForOwners else { return }
         let isFull = held.count >= limits.places
-        for download in waiting.values where isOpen(download.host) {
+        for download in open {
             #expect(isFull ? hasAny(download.owner) : isOverItsShare(download))
         }
     }
