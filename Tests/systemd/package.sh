@@ -12,7 +12,7 @@ readonly repository=$1 stage=$2
 . "$repository/Tests/systemd/lib.sh"
 readonly wants=/etc/systemd/system/multi-user.target.wants/darkroomd.service
 readonly instance=darkroomd@prints.service notify=darkroom-notify.service
-readonly images=200
+readonly images=300
 
 main() {
     prepare
@@ -197,7 +197,7 @@ of_instance() { local unit=$instance; "$@"; }
 
 of_notify() { local unit=$notify; "$@"; }
 
-# Some thirteen seconds of work for one thread of a fast machine.
+# Some twenty seconds of work for one thread of a fast machine.
 long_manifest() {
     local number separator=''
     printf '{"filters": [{"resize": {"width": 3400}}, {"blur": {"sigma": 20}}, {"resize": {"width": 100}}], "images": ['
