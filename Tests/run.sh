@@ -7,8 +7,8 @@
 # daemon is killed at a random moment, 100 by itself; DAMAGED_PICTURES how many of each codec a daemon gets, 100 by itself;
 # MANY_PICTURES how many sound ones go through one daemon, 2000 by itself. With REPRODUCE=1, the Debian package is built
 # again in another folder and compared byte for byte, which takes as long as a release.
-# Missing Debian packages are installed first, with sudo where this is not root; root builds while those that only tests
-# need are installed. The last line sums up: N passed, N failed, N skipped. Exits 1 if anything failed.
+# Missing Debian packages are installed first, with sudo where this is not root. The last line sums
+# up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
 # Most tests wait, for daemons and for the disk. So several parts go on beside each other. What only needs processors has
 # a lower priority. Each line begins with the minutes and seconds since the start.
@@ -54,20 +54,20 @@ main() {
     prepare || { failed=1; sum_up; }
     trap clean_up EXIT
     if [ "${#parts[@]}" -gt 1 ]; then
-        start_beside tools normal once tools install_tools
         # What is booted mostly waits. The thread sanitizer takes longest: its build, and then its tests, one at a time.
         start_beside booted normal booted_parts
         start_beside quiet normal quiet_parts
-        # What builds the programs has to end before others ask for them beside each other.
-        ! needs_tested || build_tested tested
         run unit
         start_beside tsan normal run_when_built tsan
         start_beside outside idle run outside
-        ! needs_tested || start_beside exact idle run exact
+        if needs_tested; then
+            # What builds the programs has to end before others ask for them beside each other.
+            build_tested tested
+            start_beside exact idle run exact
+        fi
         start_beside faults normal run faults suite
         run e2e
         start_beside fuzz low run_when_built fuzz
-        join_beside tools
         join_beside faults
         join_beside booted
         join_beside tsan
@@ -84,7 +84,6 @@ main() {
 # Does those of the parts that are wanted.
 run() {
     local part
-    tools_are_there || return
     for part in "$@"; do
         ! is_wanted "$part" || "part_$part"
     done
@@ -94,7 +93,6 @@ is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 
 booted_parts() {
     await_tested
-    tools_are_there || return
     ! needs_packages || build_packages systemd
     run systemd slurm
 }
@@ -128,30 +126,11 @@ needs_packages() { is_wanted systemd && ! why_no_systemd >/dev/null; }
 prepare() {
     mkdir -p "$LOGS"
     rm -f "$LOGS"/{built,failed}-* "$LOGS"/{times,failures}
-    # Of several parts, some only build at first. But sudo may ask for a password, which it cannot do beside.
-    { missing_build_packages; { [ "${#parts[@]}" -gt 1 ] && [ "$(id -u)" -eq 0 ]; } || missing_tools; } | install_packages || return 1
+    { missing_build_packages; missing_test_packages; ! is_wanted suite || missing_suite_packages; } | install_packages || return 1
     require_swift || return 1
     pin_dependencies || return 1
     # Debian keeps nginx and systemd's tools where only administrators have their PATH.
     PATH=$PATH:/usr/sbin:/sbin
-}
-
-missing_tools() {
-    missing_test_packages
-    ! is_wanted suite || missing_suite_packages
-}
-
-install_tools() {
-    missing_tools | install_packages && return
-    failed=$((failed + 1))
-    say install "FAILED: what the tests need"
-    return 1
-}
-
-# Waits until what the tests need is installed; fails where it cannot be.
-tools_are_there() {
-    [ -z "${beside[tools]:-}" ] || await_beside tools tools
-    [ ! -e "$LOGS/failed-tools" ]
 }
 
 sum_up() {
