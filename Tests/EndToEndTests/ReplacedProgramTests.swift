@@ -34,8 +34,9 @@ import Testing
             at: link, withDestinationURL: programs.appending(path: "darkroom-codec-\(other)"))
     }
 
-    /// Ends the codec program of a daemon, as it does by itself when it has had nothing to do for a minute.
-    private func end(_ name: String, of daemon: DaemonProcess) throws {
+    /// Ends the codec program of a daemon, as it does by itself when it has had nothing to do for a minute. Until the kernel
+    /// has ended it, the daemon cannot know that.
+    private func end(_ name: String, of daemon: DaemonProcess) async throws {
         let threads = "/proc/\(daemon.identifier)/task"
         let lists = try FileManager.default.contentsOfDirectory(atPath: threads).compactMap {
             try? String(contentsOfFile: "\(threads)/\($0)/children", encoding: .utf8)
@@ -47,6 +48,9 @@ import Testing
         }
         try #require(ours.count == 1, "\(children)")
         kill(ours[0], SIGKILL)
+        try await eventually("the end of darkroom-codec-\(name)") {
+            kill(ours[0], 0) == 0 ? nil : true
+        }
     }
 
     /// With a table in memory, no picture would show that the new program cannot read a profile.
@@ -92,7 +96,7 @@ import Testing
         #expect(first.made == ["rgb", "inks", "mark", "over"] && first.warnings == [])
         #expect(try await finish("two").made == [])
         try link("icc", to: "gif")
-        try end("icc", of: daemon)
+        try await end("icc", of: daemon)
         let third = try await finish("three")
         #expect(third.made == ["rgb", "inks", "over"])
         #expect(
