@@ -27,7 +27,7 @@ readonly LOGS=.build/test-logs
 # to build. For the last option see Package.swift.
 readonly TSAN=.build-tsan TSAN_BUILD=(
     --configuration release --scratch-path .build-tsan --sanitize=thread -Xcc -O1 -Xswiftc -Onone -Xswiftc -enable-testing
-    -Xswiftc -gline-tables-only -Xswiftc -no-emit-module-separately-wmo
+    -Xswiftc -gline-tables-only -Xswiftc -no-emit-module-separately-wmo -Xswiftc -use-ld=lld
 )
 readonly PACKAGES=.build/packages
 # The programs as they are packaged, which the tests start: Swift's libraries are in the program, so it starts in half the
@@ -54,17 +54,17 @@ main() {
     prepare || { failed=1; sum_up; }
     trap clean_up EXIT
     if [ "${#parts[@]}" -gt 1 ]; then
+        # The first build needs nothing of what is installed for the tests, which takes one processor.
+        ! needs_tested || start_beside programs normal build_tested unit
+        prepare_tests || { failed=1; sum_up; }
         # What is booted mostly waits. The thread sanitizer takes longest: its build, and then its tests, one at a time.
         start_beside booted normal booted_parts
         start_beside quiet normal quiet_parts
+        ! needs_tested || join_beside programs
         run unit
         start_beside tsan normal run_when_built tsan
         start_beside outside idle run outside
-        if needs_tested; then
-            # What builds the programs has to end before others ask for them beside each other.
-            build_tested tested
-            start_beside exact idle run exact
-        fi
+        ! needs_tested || start_beside exact idle run exact
         start_beside faults normal run faults suite
         run e2e
         start_beside fuzz low run_when_built fuzz
@@ -76,6 +76,7 @@ main() {
         ! needs_tested || join_beside exact
         join_beside fuzz
     else
+        prepare_tests || { failed=1; sum_up; }
         run "${parts[0]}"
     fi
     sum_up
@@ -126,12 +127,14 @@ needs_packages() { is_wanted systemd && ! why_no_systemd >/dev/null; }
 prepare() {
     mkdir -p "$LOGS"
     rm -f "$LOGS"/{built,failed}-* "$LOGS"/{times,failures}
-    { missing_build_packages; missing_test_packages; ! is_wanted suite || missing_suite_packages; } | install_packages || return 1
+    missing_build_packages | install_packages || return 1
     require_swift || return 1
     pin_dependencies || return 1
     # Debian keeps nginx and systemd's tools where only administrators have their PATH.
     PATH=$PATH:/usr/sbin:/sbin
 }
+
+prepare_tests() { { missing_test_packages; ! is_wanted suite || missing_suite_packages; } | install_packages; }
 
 sum_up() {
     dearest
@@ -750,8 +753,7 @@ part_slurm() {
     local reason stage
     build_tested slurm || return
     stage=$(mktemp -d)
-    stage_programs "$stage" darkroom starfield
-    build slurm "a codec program" build_codec webp "$stage/darkroom-codec-webp" || return
+    stage_programs "$stage" darkroom starfield darkroom-codec-webp
     run_lines slurm-pods "checks of shards without Slurm" bash Tests/slurm/pods.sh "$PWD" "$stage"
     if reason=$(why_no_slurm); then
         leave_out slurm "$reason"

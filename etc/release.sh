@@ -12,7 +12,7 @@ readonly RELEASE=.build-release
 readonly RELEASE_OPTIONS=(
     --configuration release --scratch-path "$RELEASE" -debug-info-format none
     -Xswiftc -enable-testing -Xswiftc -Xfrontend -Xswiftc -function-sections
-    -Xswiftc -file-prefix-map -Xswiftc "$PWD=." -Xcc "-ffile-prefix-map=$PWD=."
+    -Xswiftc -file-prefix-map -Xswiftc "$PWD=." -Xcc "-ffile-prefix-map=$PWD=." -Xswiftc -use-ld=lld
 )
 
 # Swift's libraries are linked in, for Debian has no package of them; all others stay shared. The linker leaves out the
@@ -45,11 +45,18 @@ link_release() { # FILE
 # They are C and link their library, libseccomp and the C library. The package manager would link Swift's runtime and
 # that of C++, and a handler of crashes that a confined child may not run. So a release compiles them from the same
 # sources by these options, and Package.swift stays the only table of them.
-readonly CODEC_OPTIONS=(
+CODEC_OPTIONS=(
     -std=gnu11 -O2 -Wall -Wextra -Werror "-ffile-prefix-map=$PWD=."
-    -fPIE -pie -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=2
-    -fuse-ld=lld -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed,--strip-all,--build-id=sha1
+    -fPIE -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=2
     -ISources/CCodec/include -ISources/CCodecWire/include
+)
+# Jumps to elsewhere than the beginning of a function end the process, where the processor can do that.
+case $(uname -m) in
+    x86_64) CODEC_OPTIONS+=(-fcf-protection) ;;
+    aarch64) CODEC_OPTIONS+=(-mbranch-protection=standard) ;;
+esac
+readonly CODEC_OPTIONS CODEC_LINK_OPTIONS=(
+    -pie -fuse-ld=lld -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed,--strip-all,--build-id=sha1
 )
 
 # Prints a line for each: its name, the end of its folder's name, its libraries.
@@ -61,19 +68,26 @@ codecs() {
 
 # Compiles one into FILE.
 build_codec() { # NAME FILE
-    local row libraries flow=() part sources=()
+    local row libraries part sources=() common=()
     read -r -a row < <(codecs | grep "^$1 ") || { echo "Package.swift has no codec $1" >&2; return 1; }
     libraries=(seccomp "${row[@]:2}")
     if [ "$1" = basic ]; then
         for part in CShims CPixels CDeflate CJpeg; do sources+=(-I"Sources/$part/include" "Sources/$part"/*.c); done
     fi
-    # Jumps to elsewhere than the beginning of a function end the process, where the processor can do that.
-    case $(uname -m) in
-        x86_64) flow=(-fcf-protection) ;;
-        aarch64) flow=(-mbranch-protection=standard) ;;
-    esac
-    clang_of_swift "${CODEC_OPTIONS[@]}" "${flow[@]}" Sources/CCodec/*.c Sources/CCodecWire/*.c \
+    compile_common_parts || return
+    clang_of_swift "${CODEC_OPTIONS[@]}" "${CODEC_LINK_OPTIONS[@]}" "${common[@]}" \
         "Sources/Codec${row[1]}"/*.c "${sources[@]}" "${libraries[@]/#/-l}" -o "$2"
+}
+
+# Compiles what all of them have in common, once, and adds the object files to `common`.
+compile_common_parts() {
+    local source object
+    mkdir -p "$RELEASE/codecs/common"
+    for source in Sources/CCodec/*.c Sources/CCodecWire/*.c; do
+        object=$RELEASE/codecs/common/$(basename "$source" .c).o
+        is_up_to_date "$object" || clang_of_swift "${CODEC_OPTIONS[@]}" -c "$source" -o "$object" || return
+        common+=("$object")
+    done
 }
 
 # Puts all into FOLDER, each under its name. They are compiled anew if a source is newer.
@@ -86,7 +100,7 @@ build_codecs() { # FOLDER
     done < <(codecs)
 }
 
-is_up_to_date() { # PROGRAM
+is_up_to_date() { # FILE
     [ -e "$1" ] &&
         [ -z "$(find Sources/C[A-Z]* Sources/Codec* Package.swift etc/release.sh -newer "$1" -print -quit)" ]
 }

@@ -45,9 +45,7 @@ prepare() {
     cp "$stage/packages/darkroom-heif_${packages[-1]##*/darkroom_}" $second-heif
     cp -r "$repository/etc/samples/pictures/." "$repository/Tests/package/pictures/." /srv/pictures/
     useradd --no-create-home submitter
-    # A container may forbid its packages to start services, or leave out their documentation.
-    rm -f /usr/sbin/policy-rc.d
-    grep --files-with-matches --recursive --null '^path-exclude' /etc/dpkg/dpkg.cfg.d | xargs --null rm -f
+    allow_packages
 }
 
 # --- Where nothing may be started --------------------------------------------------------------
