@@ -94,15 +94,20 @@ import Testing
         try fixture.put("k1.png", 1)
         #expect(link(fixture.path("k1.png"), fixture.path("k2.png")) == 0)
         var daemon = try await fixture.run()
-        try await fixture.expectAnswers(["k1.png"], daemon)
+        // The one that has settled first is taken.
+        let left = try await eventually("one of the links is removed") {
+            fixture.left.count == 1 ? fixture.left : nil
+        }
+        let taken = left == ["k2.png"] ? "k1.png" : "k2.png"
+        try await fixture.expectAnswers([taken], daemon)
         try await fixture.waitForNoRecords(daemon)
-        #expect(fixture.left == ["k2.png"])
+        #expect(fixture.left == left)
         #expect(try await daemon.stop() == .exited(0))
         daemon = try await fixture.run()
         try fixture.put("last.png", 2)
-        try await fixture.expectAnswers(["k1.png", "last.png"], daemon)
+        try await fixture.expectAnswers([taken, "last.png"], daemon)
         try await fixture.waitForNoRecords(daemon)
-        #expect(fixture.left == ["k2.png"])
+        #expect(fixture.left == left)
         #expect(try await daemon.stop() == .exited(0))
     }
 
