@@ -7,7 +7,7 @@
 # daemon is killed at a random moment, 100 by itself; DAMAGED_PICTURES how many of each codec a daemon gets, 100 by itself;
 # MANY_PICTURES how many sound ones go through one daemon, 2000 by itself. With REPRODUCE=1, the Debian package is built
 # again in another folder and compared byte for byte, which takes as long as a release.
-# Missing Debian packages are installed first, with sudo where this is not root. The last line sums
+# Missing Debian packages are installed, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
 # Most tests wait, for daemons and for the disk. So several parts go on beside each other. What only needs processors has
@@ -54,9 +54,9 @@ main() {
     prepare || { failed=1; sum_up; }
     trap clean_up EXIT
     if [ "${#parts[@]}" -gt 1 ]; then
-        # The first build needs nothing of what is installed for the tests, which takes one processor.
+        # The programs need nothing of what is installed for the tests, which takes one processor.
         ! needs_tested || start_beside programs normal build_tested unit
-        prepare_tests || { failed=1; sum_up; }
+        install_test_packages || { failed=1; sum_up; }
         # What is booted mostly waits. The thread sanitizer takes longest: its build, and then its tests, one at a time.
         start_beside booted normal booted_parts
         start_beside quiet normal quiet_parts
@@ -76,7 +76,7 @@ main() {
         ! needs_tested || join_beside exact
         join_beside fuzz
     else
-        prepare_tests || { failed=1; sum_up; }
+        install_test_packages || { failed=1; sum_up; }
         run "${parts[0]}"
     fi
     sum_up
@@ -134,7 +134,7 @@ prepare() {
     PATH=$PATH:/usr/sbin:/sbin
 }
 
-prepare_tests() { { missing_test_packages; ! is_wanted suite || missing_suite_packages; } | install_packages; }
+install_test_packages() { { missing_test_packages; ! is_wanted suite || missing_suite_packages; } | install_packages; }
 
 sum_up() {
     dearest

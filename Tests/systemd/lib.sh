@@ -41,8 +41,8 @@ eventually() {
 
 # --- The package -----------------------------------------------------------------------------
 
-# A container may forbid its packages to start services, or leave out their documentation; here all of a package is
-# installed. Only the index of manual pages is not brought up to date each time, which takes longer than the rest.
+# A container may forbid its packages to start services, or leave out their documentation. No check needs the index of
+# manual pages, which takes seconds to bring up to date at each installation.
 allow_packages() {
     rm -f /usr/sbin/policy-rc.d /var/lib/man-db/auto-update
     grep --files-with-matches --recursive --null '^path-exclude' /etc/dpkg/dpkg.cfg.d | xargs --null rm -f
