@@ -107,15 +107,13 @@ let package = Package(
     targets: [
         // The name of a C module must be unique in a whole program, also among other packages. So these have a prefix.
         //
-        // libcurl: downloads. The header adds typed wrappers for its variadic calls.
-        .systemLibrary(
-            name: "CDarkroomCurl", path: "Sources/CCurl", pkgConfig: "libcurl",
-            providers: [.apt(["libcurl4-openssl-dev"])]),
+        // libcurl: downloads. It is loaded on demand; the target has typed wrappers for its variadic calls.
+        .target(name: "CDarkroomCurl", path: "Sources/CCurl"),
         // libsystemd: the journal, and notification of the service manager.
         .systemLibrary(
             name: "CDarkroomSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd",
             providers: [.apt(["libsystemd-dev"])]),
-        // libcrypto, which libcurl brings along anyway: SHA-256 with the processor's instructions.
+        // libcrypto, which libcurl uses, too: SHA-256 with the processor's instructions.
         .systemLibrary(
             name: "CDarkroomCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),

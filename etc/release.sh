@@ -32,7 +32,7 @@ build_release() { # PRODUCT
 # Links the program into FILE, as it is packaged, from what has been compiled.
 link_release() { # FILE
     local libraries
-    read -r -a libraries < <(pkg-config --libs libsystemd libcrypto libcurl) || return
+    read -r -a libraries < <(pkg-config --libs libsystemd libcrypto) || return
     # The last libraries are those of Foundation that the objects, which were compiled for shared ones, do not name.
     "$(dirname "$(command -v swift)")/swiftc" -emit-executable -module-name darkroom "${LINK_OPTIONS[@]}" \
         -Xlinker --defsym -Xlinker main=darkroom_main "@$RELEASE/release/darkroom.product/Objects.LinkFileList" \

@@ -12,9 +12,9 @@ package class CurlReceiver {
     init(_ curl: UnsafeMutableRawPointer) { self.curl = curl }
 
     deinit {
-        curl_easy_cleanup(curl)
-        curl_slist_free_all(fields)
-        curl_slist_free_all(overrides)
+        darkroom_curl_easy_cleanup(curl)
+        darkroom_curl_slist_free_all(fields)
+        darkroom_curl_slist_free_all(overrides)
         errorBuffer.deallocate()
     }
 
@@ -41,11 +41,13 @@ package class CurlReceiver {
         _ lines: [String], in list: inout UnsafeMutablePointer<curl_slist>?, _ option: CURLoption,
         _ options: EasyOptions
     ) throws(FetchError) {
-        curl_slist_free_all(list)
+        darkroom_curl_slist_free_all(list)
         list = nil
         if lines.isEmpty { return }
         for line in lines {
-            guard let longer = curl_slist_append(list, line) else { throw .noMemory(options.shown) }
+            guard let longer = darkroom_curl_slist_append(list, line) else {
+                throw .noMemory(options.shown)
+            }
             list = longer
         }
         try options.set(option, list: list)
@@ -61,7 +63,7 @@ package class CurlReceiver {
 
     /// The same or, without it, the general text of a result.
     func words(_ result: CURLcode) -> String {
-        errorText.isEmpty ? String(cString: curl_easy_strerror(result)) : errorText
+        errorText.isEmpty ? String(cString: darkroom_curl_easy_strerror(result)) : errorText
     }
 
     // MARK: Callbacks

@@ -17,14 +17,14 @@ final class CurlURL {
             return
         }
         // In its ASCII form a name may be an address (fullwidth digits), so it is parsed again.
-        defer { curl_url_cleanup(written) }
+        defer { darkroom_curl_url_cleanup(written) }
         guard let text = Self.part(written, CURLUPART_URL, CURLU_PUNYCODE) else {
             throw FetchError(.badURL, "\(url): the host is not a valid international name (IDNA)")
         }
         handle = try Self.parse(text, shown: url.shown)
     }
 
-    deinit { curl_url_cleanup(handle) }
+    deinit { darkroom_curl_url_cleanup(handle) }
 
     /// The whole URL, secrets included.
     var text: String { Self.part(handle, CURLUPART_URL) ?? "" }
@@ -47,20 +47,24 @@ final class CurlURL {
     func takeUser(of other: CurlURL) {
         for part in [CURLUPART_USER, CURLUPART_PASSWORD] {
             // In its original form, including escapes.
-            if let text = Self.part(other.handle, part) { _ = curl_url_set(handle, part, text, 0) }
+            if let text = Self.part(other.handle, part) {
+                _ = darkroom_curl_url_set(handle, part, text, 0)
+            }
         }
     }
 
     /// The target of a redirect's Location relative to this URL (RFC 3986, section 5), without user, password and
     /// fragment; nil if libcurl cannot parse the Location.
     func resolve(_ location: ByteString) -> ByteString? {
-        guard let target = curl_url_dup(handle) else { return nil }
-        defer { curl_url_cleanup(target) }
+        guard let target = darkroom_curl_url_dup(handle) else { return nil }
+        defer { darkroom_curl_url_cleanup(target) }
         let flags = CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME
-        guard curl_url_set(target, CURLUPART_URL, location.string, UInt32(flags)) == CURLUE_OK
+        guard
+            darkroom_curl_url_set(target, CURLUPART_URL, location.string, UInt32(flags))
+                == CURLUE_OK
         else { return nil }
         for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
-            guard curl_url_set(target, part, nil, 0) == CURLUE_OK else { return nil }
+            guard darkroom_curl_url_set(target, part, nil, 0) == CURLUE_OK else { return nil }
         }
         return Self.part(target, CURLUPART_URL).map { ByteString($0) }
     }
@@ -68,13 +72,13 @@ final class CurlURL {
     private static func parse(_ text: String, shown: RedactedURL) throws(FetchError)
         -> OpaquePointer
     {
-        guard let handle = curl_url() else { throw .noMemory(shown) }
-        let result = curl_url_set(handle, CURLUPART_URL, text, 0)
+        guard let handle = darkroom_curl_url() else { throw .noMemory(shown) }
+        let result = darkroom_curl_url_set(handle, CURLUPART_URL, text, 0)
         guard result == CURLUE_OK else {
-            curl_url_cleanup(handle)
+            darkroom_curl_url_cleanup(handle)
             throw FetchError(
                 .badURL,
-                "\(shown): this is not a valid URL: \(String(cString: curl_url_strerror(result)))"
+                "\(shown): this is not a valid URL: \(String(cString: darkroom_curl_url_strerror(result)))"
             )
         }
         return handle
@@ -84,10 +88,11 @@ final class CurlURL {
         _ handle: OpaquePointer, _ part: CURLUPart, _ flags: CInt = 0
     ) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else {
+        guard darkroom_curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text
+        else {
             return nil
         }
-        defer { curl_free(text) }
+        defer { darkroom_curl_free(text) }
         return String(cString: text)
     }
 }

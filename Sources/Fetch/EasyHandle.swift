@@ -10,7 +10,7 @@ final class EasyHandle: CurlReceiver {
     weak var pool: MultiHandle?
 
     init?() {
-        guard let curl = curl_easy_init() else { return nil }
+        guard let curl = darkroom_curl_easy_init() else { return nil }
         super.init(curl)
     }
 
@@ -23,7 +23,7 @@ final class EasyHandle: CurlReceiver {
     func begin(_ transfer: Transfer) throws(FetchError) {
         self.transfer = transfer
         // Keeps connections, sessions and names, because they belong to the multi handle.
-        curl_easy_reset(curl)
+        darkroom_curl_easy_reset(curl)
         let options = try prepare(
             transfer.hop, transfer.requestHeaders(), transfer.settings,
             firstBytes: transfer.request.firstBytes, timeLeft: transfer.timeLeft)

@@ -81,7 +81,7 @@ struct EasyOptions {
 
     func check(_ result: CURLcode, _ option: CURLoption) throws(FetchError) {
         if result == CURLE_OK { return }
-        let words = String(cString: curl_easy_strerror(result))
+        let words = String(cString: darkroom_curl_easy_strerror(result))
         throw FetchError(
             .transferFailed,
             "\(shown): preparing the transfer (option \(option.rawValue)): \(words). "

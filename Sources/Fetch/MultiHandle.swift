@@ -22,7 +22,7 @@ final class MultiHandle {
     private static let output = UInt32(DARKROOM_POLL_OUT)
 
     init?(number: UInt32, poll: EventPoll) {
-        guard let curl = curl_multi_init() else { return nil }
+        guard let curl = darkroom_curl_multi_init() else { return nil }
         self.curl = curl
         self.number = number
         self.poll = poll
@@ -32,7 +32,7 @@ final class MultiHandle {
         _ = darkroom_curl_multi_set_timer(curl, setDue, user)
     }
 
-    deinit { curl_multi_cleanup(curl) }
+    deinit { darkroom_curl_multi_cleanup(curl) }
 
     /// Sets the number of connections that are kept open for reuse.
     func keep(connections: Int) {
@@ -41,7 +41,7 @@ final class MultiHandle {
     }
 
     func add(_ handle: EasyHandle) -> CURLMcode {
-        let result = curl_multi_add_handle(curl, handle.curl)
+        let result = darkroom_curl_multi_add_handle(curl, handle.curl)
         guard result == CURLM_OK else { return result }
         handle.pool = self
         count += 1
@@ -52,7 +52,7 @@ final class MultiHandle {
     func remove(_ handle: EasyHandle) {
         guard handle.pool === self else { return }
         // This fails only for a handle that is not in the pool.
-        _ = curl_multi_remove_handle(curl, handle.curl)
+        _ = darkroom_curl_multi_remove_handle(curl, handle.curl)
         handle.pool = nil
         count -= 1
     }
@@ -72,7 +72,7 @@ final class MultiHandle {
         // libcurl finds and reports the error when it reads or writes.
         if flags & UInt32(DARKROOM_POLL_BROKEN) != 0 { ready |= CURL_CSELECT_IN | CURL_CSELECT_OUT }
         var running: CInt = 0
-        return curl_multi_socket_action(curl, socket, ready, &running)
+        return darkroom_curl_multi_socket_action(curl, socket, ready, &running)
     }
 
     /// Runs the work that libcurl has postponed to its time limit, if the limit is reached.
@@ -81,19 +81,19 @@ final class MultiHandle {
         for handle in stuck where handle.pool === self {
             // After the end of a pause, libcurl runs the handle at its next time limit, which is now. During
             // connecting, a pause has no other effect.
-            curl_easy_pause(handle.curl, CURLPAUSE_SEND)
-            curl_easy_pause(handle.curl, CURLPAUSE_CONT)
+            darkroom_curl_easy_pause(handle.curl, CURLPAUSE_SEND)
+            darkroom_curl_easy_pause(handle.curl, CURLPAUSE_CONT)
         }
         guard let due, due <= now else { return CURLM_OK }
         self.due = nil
         var running: CInt = 0
-        return curl_multi_socket_action(curl, CURL_SOCKET_TIMEOUT, 0, &running)
+        return darkroom_curl_multi_socket_action(curl, CURL_SOCKET_TIMEOUT, 0, &running)
     }
 
     /// The next transfer that libcurl has ended, with its result. It is still in the pool.
     func nextDone() -> (handle: EasyHandle, result: CURLcode)? {
         var left: CInt = 0
-        while let message = curl_multi_info_read(curl, &left)?.pointee {
+        while let message = darkroom_curl_multi_info_read(curl, &left)?.pointee {
             guard message.msg == CURLMSG_DONE, let curl = message.easy_handle,
                 let handle = EasyHandle.of(curl)
             else { continue }

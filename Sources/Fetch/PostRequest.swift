@@ -26,31 +26,31 @@ package final class PostRequest: CurlReceiver {
 
     /// Begins the request.
     ///
-    /// - Throws: if the rules or libcurl refuse the URL.
+    /// - Throws: if the rules or libcurl refuse the URL, or libcurl cannot be loaded.
     package init(
         to url: RemoteURL, body: [UInt8], fields: [(name: String, value: String)],
         settings: TransferSettings
     ) throws(FetchError) {
-        _ = TransferEngine.libraryIsReady
+        try TransferEngine.loadLibrary()
         // libcurl and OpenSSL write to sockets whose other end may be closed; their error is sufficient.
         signal(SIGPIPE, SIG_IGN)
         hop = try Self.hop(to: url, rules: settings.rules)
         self.settings = settings
-        guard let curl = curl_easy_init(), let multi = curl_multi_init() else {
+        guard let curl = darkroom_curl_easy_init(), let multi = darkroom_curl_multi_init() else {
             throw .noMemory(url)
         }
         self.multi = multi
         super.init(curl)
         let options = try prepare(hop, fields, settings, timeLeft: settings.limits.total)
         try set(body, options)
-        guard curl_multi_add_handle(multi, curl) == CURLM_OK else {
+        guard darkroom_curl_multi_add_handle(multi, curl) == CURLM_OK else {
             throw FetchError(.transferFailed, "\(url): the request cannot be begun")
         }
     }
 
     deinit {
-        curl_multi_remove_handle(multi, curl)
-        curl_multi_cleanup(multi)
+        darkroom_curl_multi_remove_handle(multi, curl)
+        darkroom_curl_multi_cleanup(multi)
     }
 
     /// Throws if a request to this URL would be refused for its text alone, before a name is resolved.
@@ -79,17 +79,17 @@ package final class PostRequest: CurlReceiver {
         if let outcome = perform() { return outcome }
         var other = curl_waitfd(fd: file, events: Int16(CURL_WAIT_POLLIN), revents: 0)
         let milliseconds = CInt(max(1, min(seconds * 1000, 60_000)))
-        curl_multi_poll(multi, &other, file < 0 ? 0 : 1, milliseconds, nil)
+        darkroom_curl_multi_poll(multi, &other, file < 0 ? 0 : 1, milliseconds, nil)
         return perform()
     }
 
     private func perform() -> Outcome? {
         var running: CInt = 0
-        guard curl_multi_perform(multi, &running) == CURLM_OK else {
+        guard darkroom_curl_multi_perform(multi, &running) == CURLM_OK else {
             return .failed("\(hop.shown): the request cannot be continued")
         }
         var left: CInt = 0
-        guard let message = curl_multi_info_read(multi, &left)?.pointee,
+        guard let message = darkroom_curl_multi_info_read(multi, &left)?.pointee,
             message.msg == CURLMSG_DONE
         else { return nil }
         // What follows the header of a response does not matter.

@@ -25,8 +25,10 @@ package final class TransferEngine: Sendable {
 
     /// Starts the thread. From then on, the whole process ignores SIGPIPE: libcurl and OpenSSL write to sockets whose
     /// other end may be closed, and their error is sufficient.
+    ///
+    /// - Throws: `transferFailed` if the thread cannot be started or libcurl cannot be loaded.
     package init(settings: TransferSettings) throws(FetchError) {
-        _ = Self.libraryIsReady
+        try Self.loadLibrary()
         signal(SIGPIPE, SIG_IGN)
         do throws(Errno) {
             wakeup = try Wakeup()
@@ -98,10 +100,10 @@ package final class TransferEngine: Sendable {
         FetchError(.transferFailed, "downloads cannot begin: \(cause)", storageFailure: failure)
     }
 
-    /// libcurl's global state. It is set up once and never cleaned up, because other engines and requests may use it.
-    static let libraryIsReady: Void = {
-        _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-    }()
+    /// Loads libcurl, once for all engines and requests.
+    static func loadLibrary() throws(FetchError) {
+        if let problem = darkroom_curl_load() { throw noEngine(String(cString: problem), nil) }
+    }
 }
 
 extension FetchError {

@@ -206,7 +206,7 @@ final class TransferLoop {
     }
 
     private static func failure(_ code: CURLMcode, of transfer: Transfer) -> FetchError {
-        let words = String(cString: curl_multi_strerror(code))
+        let words = String(cString: darkroom_curl_multi_strerror(code))
         return FetchError(
             .transferFailed, "\(transfer.place): \(words)",
             storageFailure: code == CURLM_OUT_OF_MEMORY ? .scarce : nil)

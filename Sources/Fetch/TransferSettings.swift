@@ -71,9 +71,7 @@ package struct TransferSettings: Sendable, Equatable {
 
     /// The User-Agent, so that the operator of a server can see who sends the requests.
     package static func userAgent(version: String) -> String {
-        let library = curl_version_info(CURLVERSION_FIRST).pointee.version.map {
-            String(cString: $0)
-        }
+        let library = darkroom_curl_version().map { String(cString: $0) }
         return "Darkroom/\(version) (image spool; libcurl/\(library ?? "unknown"))"
     }
 }

@@ -45,6 +45,32 @@ import Testing
         #expect(!daemon.outputText.contains("Signal 3"))
     }
 
+    // MARK: libcurl
+
+    /// Where the library is looked for first there is an empty file.
+    @Test func onlyWhatDownloadsNeedsLibcurl() async throws {
+        let folder = try ScratchDirectory()
+        try folder.write("", to: "libcurl.so.4")
+        try folder.write("images: [\"http://127.0.0.1:9/a.png\"]\n", to: "m.yaml")
+        let spool = try SpoolFixture()
+        let environment = ["LD_LIBRARY_PATH": folder.path]
+        func darkroom(_ words: String...) async throws -> ClientProcess.Result {
+            try await ClientProcess.end(
+                words, spool: spool.path, folder: folder.path, environment: environment
+            ).replacing(folder.path)
+        }
+        try await darkroom("check", "m.yaml").shows(exit: 0)
+        let problem = "downloads cannot begin: ./libcurl.so.4: file too short"
+        try await darkroom("check", "--sources", "m.yaml").shows(
+            exit: 74, errors: .has(problem))
+        let daemon = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: spool.path), environment: environment)
+        #expect(try await daemon.waitForEnding() == .exited(71))
+        #expect(
+            daemon.outputText.replacing(folder.path, with: ".").contains(problem),
+            "\(daemon.describe())")
+    }
+
     // MARK: Descriptors
 
     @Test(arguments: 3...64) func worksOrSaysThatThereAreTooFewDescriptors(limit: Int) async throws
