@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds Darkroom and runs its tests:
-#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm|suite]...
+#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|releases|systemd|slurm|suite]...
 #
 # Without arguments, everything but `suite`, which reads the test pictures of another project and downloads them first.
 # FUZZ_SECONDS is how long each of Tests/fuzz runs, by itself 15 for a codec and 5 for others; FAULT_KILLS how often a
@@ -44,11 +44,11 @@ apart=()
 main() {
     local part
     parts=("$@")
-    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz outside package systemd slurm)
+    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz outside package releases systemd slurm)
     for part in "${parts[@]}"; do
         case $part in
-            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | outside | package | systemd | slurm | suite) ;;
-            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm|suite]..." >&2; exit 64 ;;
+            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | outside | package | releases | systemd | slurm | suite) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|releases|systemd|slurm|suite]..." >&2; exit 64 ;;
         esac
     done
     prepare || { failed=1; sum_up; }
@@ -95,7 +95,7 @@ is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 booted_parts() {
     await_tested
     ! needs_packages || build_packages systemd
-    run systemd slurm
+    run systemd slurm releases
 }
 
 # First what the others wait for; then what needs nothing of the build that the tests wait for.
@@ -122,7 +122,7 @@ run_when_built() {
 # Whether a part needs the programs that are built with the tests.
 needs_tested() { is_wanted unit || is_wanted e2e || is_wanted faults || is_wanted suite; }
 
-needs_packages() { is_wanted systemd && ! why_no_systemd >/dev/null; }
+needs_packages() { { is_wanted systemd || is_wanted releases; } && ! why_no_systemd >/dev/null; }
 
 prepare() {
     mkdir -p "$LOGS"
@@ -397,17 +397,18 @@ top_folder_is_tidy() {
     [ -z "$found" ] || { printf '%s\n' "$found"; return 1; }
 }
 
-# The C sources against Debian's headers for arm64. Headers of the libraries are the same for each
-# architecture, except the folder where Debian keeps libjpeg's configuration.
+# The C sources against Debian's headers for arm64. Headers of the libraries are the same for each architecture, except
+# the folders where Debian keeps libjpeg's configuration and those of libcurl.
 compile_for_arm64() {
     local target headers=$LOGS/arm64 libc=/usr/aarch64-linux-gnu/include
     mkdir -p "$headers"
-    cp "/usr/include/$(uname -m)-linux-gnu/jconfig.h" "$headers/" || return 1
-    for target in CPixels CDeflate CJpeg CShims CCodecWire CCodec CodecBMP CEntry; do
+    cp -r "/usr/include/$(uname -m)-linux-gnu/"{jconfig.h,curl} "$headers/" || return 1
+    for target in CPixels CDeflate CJpeg CCurl CShims CCodecWire CCodec CodecBMP CEntry; do
         clang_of_swift --target=aarch64-linux-gnu -std=gnu11 -fsyntax-only -Wall -Wextra -Werror \
             -nostdlibinc -isystem "$libc" -idirafter /usr/include -idirafter "$headers" \
             -ISources/CPixels/include -ISources/CDeflate/include -ISources/CJpeg/include -ISources/CShims/include \
-            -ISources/CEntry/include -ISources/CCodecWire/include -ISources/CCodec/include Sources/"$target"/*.c ||
+            -ISources/CCurl/include -ISources/CEntry/include -ISources/CCodecWire/include -ISources/CCodec/include \
+            Sources/"$target"/*.c ||
             return 1
     done
 }
@@ -425,7 +426,7 @@ part_exact() {
     if [ -e "$LOGS/built-tested" ] || build exact build build_release exact; then
         run_lines exact "checks of every colour" "$(tested_products)/exact"
     fi
-    if build exact-kernels build clang_of_swift -std=c11 -O1 -g -Wall -Wextra -Werror -fuse-ld=lld \
+    if build exact-kernels build clang_of_swift -std=c11 -O1 -gline-tables-only -Wall -Wextra -Werror -fuse-ld=lld \
         -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CPixels/include \
         Tests/callgrind/*.c Sources/CPixels/*.c -lm -o "$kernels"; then
         run_lines exact-kernels "kernels the same in scalar, AVX2 and AVX-512" "$kernels" compare
@@ -596,7 +597,7 @@ build_fuzz() { once fuzz fuzz_programs; }
 
 fuzz_programs() {
     local work=.build/fuzz source name
-    local flags=(-std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-sanitize-recover=undefined
+    local flags=(-std=gnu11 -Wall -Wextra -Werror -gline-tables-only -O1 -fno-sanitize-recover=undefined
         -ISources/CShims -ISources/CShims/include -ISources/CPixels -ISources/CPixels/include
         -ISources/CDeflate/include -ISources/CJpeg/include -ISources/CCodec -ISources/CCodec/include
         -ISources/CCodecWire/include)
@@ -668,18 +669,18 @@ part_package() {
             bash Tests/package/check.sh "$PWD/${packages[0]}" "$again/${packages[0]##*/}" "$PWD"
     fi
     rm -rf "$again"
-    in_releases
 }
 
-# The package in roots of the releases that it is for.
-in_releases() {
+# The packages in roots of the releases that they are for.
+part_releases() {
     local reason packages
     if reason=$(why_no_systemd); then
-        leave_out package-releases "$reason"
+        leave_out releases "$reason"
         return
     fi
+    build_packages releases || return
     mapfile -t packages < <(printf '%s\n' "$PACKAGES"/darkroom_*.deb | grep -v '+upgrade_')
-    run_lines package-releases "checks of the packages on Debian 12 and 13" \
+    run_lines releases "checks of the packages on Debian 12 and 13" \
         bash Tests/package/releases.sh "$PWD/${packages[0]}" etc/Containerfile
 }
 

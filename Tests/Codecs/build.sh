@@ -26,7 +26,7 @@ codec_libraries() {
 # build_codec_test COMPILER NAME MAIN RESULT [OPTION]...: MAIN is the file with the program's main function.
 build_codec_test() {
     local compiler=$1 name=$2 main=$3 result=$4 libraries others status
-    local options=(-std=gnu11 -Wall -Wextra -Werror -g -ISources/CCodec/include -ISources/CCodecWire/include -ITests/Codecs)
+    local options=(-std=gnu11 -Wall -Wextra -Werror -gline-tables-only -ISources/CCodec/include -ISources/CCodecWire/include -ITests/Codecs)
     shift 4
     mapfile -t libraries < <(codec_libraries "$name")
     "$compiler" "${options[@]}" "$@" \
