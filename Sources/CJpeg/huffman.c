@@ -116,19 +116,18 @@ static void add_skipped(const ac_symbols *ac, uint64_t bits, darkroom_jpeg_looku
     }
 }
 
+/* `size` is the symbol of DC at the beginning of `bits`, `length` that of its code. */
 static darkroom_jpeg_lookup look_up_dc(
-    const darkroom_jpeg_block_codes *codes, const ac_symbols *ac, uint64_t bits)
+    const ac_symbols *ac, bool skips, uint64_t bits, unsigned length, uint8_t size)
 {
     darkroom_jpeg_lookup lookup = {.advance = DARKROOM_NO_ADVANCE, .value_shift = 63};
-    uint8_t size = 0;
-    const unsigned length = darkroom_jpeg_codes_find(&codes->dc, bits, &size);
     if (length == 0 || length > DARKROOM_LOOKUP_BITS || size > DARKROOM_LARGEST_DC)
         return lookup;
     lookup.bits = (uint8_t)(length + size);
     lookup.advance = 1;
     lookup.code_bits = (uint8_t)length;
     lookup.value_shift = (uint8_t)(63 - size);
-    if (codes->skips)
+    if (skips)
         add_skipped(ac, bits, &lookup);
     else
         add_second(ac, bits, &lookup);
@@ -162,9 +161,19 @@ void darkroom_jpeg_block_codes_fill(darkroom_jpeg_block_codes *codes)
 {
     ac_symbols ac;
     find_symbols(&codes->ac, &ac);
-    for (uint64_t i = 0; i < DARKROOM_LOOKUP_SIZE; i++) {
+    unsigned length = 0;
+    uint8_t size = 0;
+    for (uint64_t i = 0, next = 0; i < DARKROOM_LOOKUP_SIZE; i++) {
         const uint64_t bits = i << (64 - DARKROOM_LOOKUP_BITS);
-        codes->lookups[i] = look_up_dc(codes, &ac, bits);
+        if (i == next) {
+            length = darkroom_jpeg_codes_find(&codes->dc, bits, &size);
+            /* The codes are in order: those that follow one that is too long, or none, are so, too. */
+            if (length == 0 || length > DARKROOM_LOOKUP_BITS)
+                next = DARKROOM_LOOKUP_SIZE;
+            else
+                next += 1u << (DARKROOM_LOOKUP_BITS - length);
+        }
+        codes->lookups[i] = look_up_dc(&ac, codes->skips, bits, length, size);
         codes->lookups[DARKROOM_LOOKUP_SIZE + i] = look_up_ac(&ac, codes->skips, bits);
     }
 }

@@ -24,11 +24,14 @@ static const darkroom_jpeg_scan_table *table_of(
     if (!darkroom_jpeg_codes_make(&table->codes, table->counts, table->symbols, kind == 0))
         return NULL;
     memset(table->lookups, 0, sizeof table->lookups);
-    for (uint64_t i = 0; i < DARKROOM_LOOKUP_SIZE; i++) {
+    for (uint64_t i = 0; i < DARKROOM_LOOKUP_SIZE;) {
         const darkroom_jpeg_symbol symbol =
             darkroom_jpeg_symbol_find(table, i << (64 - DARKROOM_LOOKUP_BITS));
-        if (symbol.code_bits <= DARKROOM_LOOKUP_BITS)
-            table->lookups[i] = symbol;
+        /* The codes are in order: those that follow are no shorter. */
+        if (symbol.code_bits == 0 || symbol.code_bits > DARKROOM_LOOKUP_BITS)
+            break;
+        for (uint32_t k = 0; k < 1u << (DARKROOM_LOOKUP_BITS - symbol.code_bits); k++)
+            table->lookups[i++] = symbol;
     }
     table->is_made = true;
     return table;
