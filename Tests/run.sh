@@ -416,7 +416,7 @@ compile_for_arm64() {
 # Many compute without a pause. If all began at once, one that waits would have its turn after all the others.
 part_unit() {
     local -x SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
-    build_tested unit && in_memory run_suites unit '^Darkroom[A-Za-z]*Tests\.' "${RELEASE_OPTIONS[@]}"
+    build_tested unit && in_memory run_suites unit "$RELEASE" '^Darkroom[A-Za-z]*Tests\.'
 }
 
 # Colour filters for every colour there is, in a build for release; and under sanitizers the paths of each
@@ -451,7 +451,7 @@ part_instructions() {
 
 part_e2e() {
     local -x TEST_DARKROOM=$PWD/$LINKED/darkroom TEST_DARKROOMD=$PWD/$LINKED/darkroomd
-    build_tested e2e && on_image run_suites e2e '^EndToEndTests\.' "${RELEASE_OPTIONS[@]}"
+    build_tested e2e && on_image run_suites e2e "$RELEASE" '^EndToEndTests\.'
 }
 
 # The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks
@@ -526,7 +526,7 @@ run_under_sanitizer() {
     local tests
     DARKROOM_TESTS_LEFT_OUT=$(tests_left_out)
     tests=$(bash Tests/tagged.sh concurrency) || { check tsan-tests "the tests to run are known" false; return; }
-    in_memory run_suites tsan "$tests" "${TSAN_BUILD[@]}" --no-parallel
+    in_memory run_suites tsan "$TSAN" "$tests" --no-parallel
 }
 
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
@@ -887,15 +887,16 @@ build_suites() {
     build "$part" "build" build_tests "$@"
 }
 
-# run_suites PART FILTER [OPTION]...: runs the suites whose names match, and counts.
+# run_suites PART FOLDER FILTER [OPTION]...: runs the suites that are built in a folder and whose names match, and counts.
+# `swift test` would plan the build once more before it starts the same program with the same options.
 run_suites() {
-    local part=$1 filter=$2
-    shift 2
+    local part=$1 tests=$PWD/$2/release/darkroomPackageTests.xctest filter=$3
+    shift 3
     local log=$LOGS/$part.log results=$LOGS/$part.xml
     rm -f "$results"
-    # Where something hangs, that is to be told of, too.
-    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" "${apart[@]}" timeout --kill-after=30 3000 swift test --skip-build --disable-xctest \
-        --enable-swift-testing "$@" --filter "$filter" --xunit-output "$results" >"$log" 2>&1
+    # Where something hangs, that is to be told of, too. For a terminal it would print colours.
+    clocked "$part" "${apart[@]}" timeout --kill-after=30 3000 env --unset=TERM "$tests" \
+        --testing-library swift-testing --filter "$filter" --xunit-output "$results" "$@" >"$log" 2>&1
     local status=$?
     count_results "$part" "$status" "$log" "$results"
 }
