@@ -61,8 +61,8 @@ main() {
         start_beside booted normal booted_parts
         start_beside quiet normal quiet_parts
         ! needs_tested || join_beside programs
-        run unit
         start_beside tsan normal run_when_built tsan
+        run unit
         start_beside outside idle run outside
         ! needs_tested || start_beside exact idle run exact
         start_beside faults normal run faults suite
@@ -422,17 +422,24 @@ part_unit() {
 # Colour filters for every colour there is, in a build for release; and under sanitizers the paths of each
 # kernel against each other at odd sizes, and the codecs with samples of each kind.
 part_exact() {
-    local kernels=.build/kernels-sanitized name
+    local kernels=.build/kernels-sanitized name sanitized=(Sources/CPixels/*.c) optimised=(Sources/CPixels/*.c)
     if [ -e "$LOGS/built-tested" ] || build exact build build_release exact; then
         run_lines exact "checks of every colour" "$(tested_products)/exact"
     fi
+    # What the package manager and the fuzzers have compiled by the same options is not compiled again.
+    [ ! -e "$LOGS/built-tested" ] || optimised=("$(tested_products)"/CDarkroomPixels.build/*.o)
+    [ -z "${beside[quiet]:-}" ] || ! is_wanted fuzz || await_beside quiet fuzz
+    if [ -e "$LOGS/built-fuzz" ]; then
+        sanitized=("${sanitized[@]/#"Sources/CPixels/"/.build/fuzz/objects/}")
+        sanitized=("${sanitized[@]/%.c/.o}")
+    fi
     if build exact-kernels build clang_of_swift -std=c11 -O1 -gline-tables-only -Wall -Wextra -Werror -fuse-ld=lld \
         -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CPixels/include \
-        Tests/callgrind/*.c Sources/CPixels/*.c -lm -o "$kernels"; then
+        Tests/callgrind/*.c "${sanitized[@]}" -lm -o "$kernels"; then
         run_lines exact-kernels "kernels the same in scalar, AVX2 and AVX-512" "$kernels" compare
     fi
     if build exact-colours build clang_of_swift -std=gnu11 -O2 -Wall -Wextra -Werror -ISources/CPixels/include \
-        Tests/Colour/lcms2.c Sources/CPixels/*.c -llcms2 -lm -o .build/colours; then
+        Tests/Colour/lcms2.c "${optimised[@]}" -llcms2 -lm -o .build/colours; then
         run_lines exact-colours "conversions of colours beside lcms2" .build/colours
     fi
     for name in "${CODECS[@]}"; do
