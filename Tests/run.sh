@@ -658,8 +658,9 @@ part_suite() {
         bash Tests/suite/check.sh "$PWD/$LINKED/darkroom" "$PWD/.build/suite"
 }
 
-# Picture as another package sees it.
+# Picture as another package sees it. It is built in the folder of the release, where the tests' build has compiled it.
 part_outside() {
+    await_tested
     run_lines outside "checks of a package from outside" bash Tests/outside/check.sh .build/outside
 }
 

@@ -9,6 +9,8 @@
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
+# shellcheck source=../../etc/release.sh
+. etc/release.sh
 # shellcheck source=../reporting.sh
 . Tests/reporting.sh
 
@@ -27,27 +29,28 @@ main() {
     before=$failures
     check "a package from outside builds" builds
     [ "$failures" -eq "$before" ] || return
-    bin=$(in_package swift build --show-bin-path) || return
+    bin=$(build_package --show-bin-path) || return
+    # Away from the codec programs.
+    cp "$bin"/{example,everything} "$work/" || return
     check "what is public is in Tests/outside/interface.txt" interface_is_as_written
     check "what is public has a comment" quiet undocumented
     check "C functions have the prefix darkroom_" quiet symbols_without_prefix
     check "the example filters a PNG" example_filters "$photo" "160 × 130"
     check "the example filters a JPEG" example_filters "$jpeg" "160 × 240"
     check "the example says what a text is" example_says /etc/passwd "A PNG or a JPEG is needed"
-    "$bin/everything" "$photo" "$jpeg" "$work"
+    "$work/everything" "$photo" "$jpeg" "$work"
     check "everything that is public is used" test $? -eq 0
 }
 
-# A release, as it is delivered: what is lent passes the optimiser on both sides. Nobody debugs it.
-in_package() {
-    "$1" "$2" --configuration release -debug-info-format none --package-path "$here" --scratch-path "$scratch" "${@:3}"
-}
+# A release, as it is delivered: what is lent passes the optimiser on both sides. In the release's folder, where the
+# package manager finds compiled what it would compile here by the same commands.
+build_package() { swift build "${RELEASE_OPTIONS[@]}" --package-path "$here" "$@"; }
 
 # The versions of the dependencies are those of Darkroom.
 builds() {
     local output status
     cp etc/dependencies.json "$here/Package.resolved" || return
-    output=$(in_package swift build 2>&1)
+    output=$(build_package --disable-index-store 2>&1)
     status=$?
     printf '%s\n' "$output"
     [ "$status" -eq 0 ] && ! grep -q '^/.*warning:' <<<"$output"
@@ -105,7 +108,7 @@ symbols_without_prefix() {
 example_filters() {
     local said
     rm -f "$work"/{preview.jpg,histogram.png}
-    said=$(cd "$work" && "$bin/example" "$1") || return
+    said=$(cd "$work" && "$work/example" "$1") || return
     printf '%s\n' "$said"
     [ "$said" = "$2 pixels, $(stat --format=%s "$work/preview.jpg") bytes" ] &&
         begins_with "$work/preview.jpg" ffd8ff && begins_with "$work/histogram.png" 89504e470d0a1a0a
@@ -115,7 +118,7 @@ begins_with() { [[ $(od -An -tx1 -v -N 16 "$1" | tr -d ' \n') == "$2"* ]]; }
 
 example_says() {
     local said
-    said=$(cd "$work" && "$bin/example" "$1") || return
+    said=$(cd "$work" && "$work/example" "$1") || return
     printf '%s\n' "$said"
     [[ $said == "$2"* ]]
 }
