@@ -544,52 +544,47 @@ no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
 # from where the next run goes on. There are as many at a time as there are processors; beside other parts they have
 # what these leave.
 part_fuzz() {
-    local work=.build/fuzz names=() group name before=$failed at_a_time
+    local work=.build/fuzz name before=$failed at_a_time
+    local -A running=()
     build_fuzz
     at_a_time=$(nproc)
-    for name in Tests/fuzz/*.{c,swift} "${CODECS[@]/#/codec-}"; do
+    # The longest first, so that no processor waits for one of them at the end.
+    for name in "${CODECS[@]/#/codec-}" Tests/fuzz/*.{c,swift}; do
         name=$(basename "${name%.*}")
-        [ ! -x "$work/$name" ] || names+=("$name")
+        [ -x "$work/$name" ] || continue
+        [ ${#running[@]} -lt "$at_a_time" ] || await_fuzzer
+        start_fuzzer "$name"
     done
-    while [ ${#names[@]} -gt 0 ]; do
-        group=("${names[@]:0:at_a_time}")
-        names=("${names[@]:at_a_time}")
-        fuzz "${group[@]}"
-    done
+    while [ ${#running[@]} -gt 0 ]; do await_fuzzer; done
     [ "$failed" -ne "$before" ] || say fuzz "nothing was found"
 }
 
-# Runs some at once.
-fuzz() {
-    local name dictionary seeds status seconds memory
-    local -A processes=()
-    for name in "$@"; do
-        mkdir -p "$work/corpus/$name"
-        seeds=()
-        [ "$name" != codec-heif ] || seeds=(Tests/Codecs/heic)
-        seconds=5
-        [[ $name != codec-* ]] || seconds=15
-        # libheif makes the canvas of an overlay before its pictures: gigabytes, which the limit of a child refuses.
-        memory=2048
-        [ "$name" != codec-heif ] || memory=4096
-        dictionary=()
-        [ ! -e "Tests/fuzz/$name.dict" ] || dictionary=(-dict="Tests/fuzz/$name.dict")
-        # Swift's own report of a crash would wait for the process that libFuzzer has stopped.
-        SWIFT_BACKTRACE=enable=no "$work/$name" "${dictionary[@]}" -max_total_time="${FUZZ_SECONDS:-$seconds}" -max_len=20000 -timeout=20 \
-            -rss_limit_mb="$memory" -artifact_prefix="$work/$name-" "$work/corpus/$name" "${seeds[@]}" >"$LOGS/fuzz-$name.log" 2>&1 &
-        processes[$name]=$!
-    done
-    for name in "$@"; do
-        wait "${processes[$name]}"
-        status=$?
-        if [ "$status" -ne 0 ] && is_of_a_library "$LOGS/fuzz-$name.log"; then
-            say fuzz "$name: a mistake of a library, which the confinement is for (all of it in $LOGS/fuzz-$name.log)"
-            status=0
-        fi
-        judge "fuzz-$name" "Tests/fuzz/$name" "$status" &&
-            say fuzz "$name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) .*/\1 inputs in \2 s/p' \
-                "$LOGS/fuzz-$name.log")"
-    done
+start_fuzzer() { # NAME
+    local dictionary=() seeds=() seconds=5 memory=2048
+    mkdir -p "$work/corpus/$1"
+    [[ $1 != codec-* ]] || seconds=15
+    # libheif makes the canvas of an overlay before its pictures: gigabytes, which the limit of a child refuses.
+    [ "$1" != codec-heif ] || { seeds=(Tests/Codecs/heic); memory=4096; }
+    [ ! -e "Tests/fuzz/$1.dict" ] || dictionary=(-dict="Tests/fuzz/$1.dict")
+    # Swift's own report of a crash would wait for the process that libFuzzer has stopped.
+    SWIFT_BACKTRACE=enable=no "$work/$1" "${dictionary[@]}" -max_total_time="${FUZZ_SECONDS:-$seconds}" -max_len=20000 -timeout=20 \
+        -rss_limit_mb="$memory" -artifact_prefix="$work/$1-" "$work/corpus/$1" "${seeds[@]}" >"$LOGS/fuzz-$1.log" 2>&1 &
+    running[$!]=$1
+}
+
+# Waits until one of those that run has ended, and tells what it found.
+await_fuzzer() {
+    local process name status log
+    wait -n -p process "${!running[@]}"
+    status=$?
+    name=${running[$process]} log=$LOGS/fuzz-${running[$process]}.log
+    unset "running[$process]"
+    if [ "$status" -ne 0 ] && is_of_a_library "$log"; then
+        say fuzz "$name: a mistake of a library, which the confinement is for (all of it in $log)"
+        status=0
+    fi
+    judge "fuzz-$name" "Tests/fuzz/$name" "$status" &&
+        say fuzz "$name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) .*/\1 inputs in \2 s/p' "$log")"
 }
 
 # is_of_a_library LOG: whether the first function of a report that is ours or one of a codec's library is of the library, and
