@@ -116,7 +116,7 @@ property_begins() {
     [[ $value = "$2"* ]] || { echo "$1 is '$value', which does not begin with '$2'"; return 1; }
 }
 
-batch_is() { # ID STATE
+batch_is() { # ID STATE, a basic regular expression
     # Two spaces: the batch's own state, not an image's.
     grep -q "^  \"state\" *: *\"$2\"" "$spool/outbox/$1/status.json" && return
     cat "$spool/outbox/$1/status.json"
