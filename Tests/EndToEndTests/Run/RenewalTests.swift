@@ -672,6 +672,7 @@ import Testing
         }
         var kills = 0
         var rounds = 0
+        var moments = KillMoments()
         while kills < 30 {
             rounds += 1
             for _ in 0..<Int.random(in: 1...5) {
@@ -681,10 +682,11 @@ import Testing
                         "run", "m.yaml", "-o", "out", "--prune", "--config", "darkroomd.yaml",
                     ],
                     folder: fixture.scratch.path)
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0...200)))
+                try await moments.wait()
                 run.send(SIGKILL)
                 let result = try await run.result()
                 #expect([137, 0].contains(result.exit), "\(result)")
+                moments.note(wasKilled: result.exit == 137)
                 if result.exit == 137 { kills += 1 }
             }
             let number = rounds % 2

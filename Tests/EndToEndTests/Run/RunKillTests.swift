@@ -166,13 +166,15 @@ import Testing
     @Test func continuesAfterRandomKills() async throws {
         let reference = try await reference()
         var kills = 0
+        var moments = KillMoments()
         while kills < 40 {
             for _ in 0..<Int.random(in: 1...8) {
                 let run = try fixture.begin(Self.command)
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0...250)))
+                try await moments.wait()
                 run.send(SIGKILL)
                 let result = try await run.result()
                 #expect([137, 3].contains(result.exit), "\(result)")
+                moments.note(wasKilled: result.exit == 137)
                 if result.exit == 137 { kills += 1 }
             }
             try await finish(reference, "after \(kills) kills")

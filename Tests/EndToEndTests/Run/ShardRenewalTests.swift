@@ -502,6 +502,7 @@ import Testing
     @Test func continuesAfterRandomKills() async throws {
         let texts = [Renewal.manifest, Renewal.changed]
         var kills = 0
+        var moments = KillMoments()
         while kills < 20 {
             for _ in 0..<Int.random(in: 1...3) {
                 try fixture.write(texts.randomElement() ?? "", to: "m.yaml")
@@ -510,11 +511,12 @@ import Testing
                 }
                 let other = try ClientProcess(
                     ["merge", "out", "--prune"], folder: fixture.scratch.path)
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0...300)))
+                try await moments.wait()
                 for run in (runs + [other]).shuffled() { run.send(SIGKILL) }
                 for run in runs + [other] {
                     let result = try await run.result()
                     #expect([137, 0, 8, 66, 75].contains(result.exit), "\(result)")
+                    moments.note(wasKilled: result.exit == 137)
                     if result.exit == 137 { kills += 1 }
                 }
             }

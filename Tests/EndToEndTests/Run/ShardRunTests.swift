@@ -264,16 +264,19 @@ import Testing
     @Test func continuesAfterRandomKills() async throws {
         try await reference()
         var kills = 0
+        var moments = KillMoments()
         while kills < 30 {
             for _ in 0..<Int.random(in: 1...3) {
                 let runs = try (1...3).map { try fixture.begin(command("\($0)/3")) }
-                let merged = try await merge()
-                #expect([0, 3, 8, 66, 75].contains(merged.exit), "\(merged)")
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0...150)))
+                async let merging = merge()
+                try await moments.wait()
                 for run in runs.shuffled() { run.send(SIGKILL) }
+                let merged = try await merging
+                #expect([0, 3, 8, 66, 75].contains(merged.exit), "\(merged)")
                 for run in runs {
                     let result = try await run.result()
                     #expect([137, 0, 3].contains(result.exit), "\(result)")
+                    moments.note(wasKilled: result.exit == 137)
                     if result.exit == 137 { kills += 1 }
                 }
             }
