@@ -575,7 +575,14 @@ start_fuzzer() { # NAME
 # Waits until one of those that run has ended, and tells what it found.
 await_fuzzer() {
     local process name status log
-    wait -n -p process "${!running[@]}"
+    # The shell forgets for `wait -n` what ended before it is called, but not for a process that is named.
+    while :; do
+        for process in "${!running[@]}"; do
+            kill -0 "$process" 2>/dev/null || break 2
+        done
+        sleep 0.2
+    done
+    wait "$process"
     status=$?
     name=${running[$process]} log=$LOGS/fuzz-${running[$process]}.log
     unset "running[$process]"
