@@ -670,10 +670,9 @@ import Testing
             #expect(try await darkroom("run", to: "reference\(number)").exit == 0)
             references.append(try fixture.digests("reference\(number)"))
         }
-        var kills = 0
         var rounds = 0
-        var moments = KillMoments()
-        while kills < 30 {
+        var kills = RandomKills()
+        while kills.count < 30 {
             rounds += 1
             for _ in 0..<Int.random(in: 1...5) {
                 try fixture.write(texts.randomElement() ?? "", to: "m.yaml")
@@ -682,12 +681,11 @@ import Testing
                         "run", "m.yaml", "-o", "out", "--prune", "--config", "darkroomd.yaml",
                     ],
                     folder: fixture.scratch.path)
-                try await moments.wait()
+                try await kills.wait()
                 run.send(SIGKILL)
                 let result = try await run.result()
                 #expect([137, 0].contains(result.exit), "\(result)")
-                moments.note(wasKilled: result.exit == 137)
-                if result.exit == 137 { kills += 1 }
+                kills.note(exit: result.exit)
             }
             let number = rounds % 2
             try fixture.write(texts[number], to: "m.yaml")

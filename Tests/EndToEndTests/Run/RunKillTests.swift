@@ -165,19 +165,17 @@ import Testing
 
     @Test func continuesAfterRandomKills() async throws {
         let reference = try await reference()
-        var kills = 0
-        var moments = KillMoments()
-        while kills < 40 {
+        var kills = RandomKills()
+        while kills.count < 40 {
             for _ in 0..<Int.random(in: 1...8) {
                 let run = try fixture.begin(Self.command)
-                try await moments.wait()
+                try await kills.wait()
                 run.send(SIGKILL)
                 let result = try await run.result()
                 #expect([137, 3].contains(result.exit), "\(result)")
-                moments.note(wasKilled: result.exit == 137)
-                if result.exit == 137 { kills += 1 }
+                kills.note(exit: result.exit)
             }
-            try await finish(reference, "after \(kills) kills")
+            try await finish(reference, "after \(kills.count) kills")
             try fixture.remove("out")
         }
     }

@@ -501,9 +501,8 @@ import Testing
     /// Shards side by side and merges beside them, killed at random, while the manifest goes to and fro.
     @Test func continuesAfterRandomKills() async throws {
         let texts = [Renewal.manifest, Renewal.changed]
-        var kills = 0
-        var moments = KillMoments()
-        while kills < 20 {
+        var kills = RandomKills()
+        while kills.count < 20 {
             for _ in 0..<Int.random(in: 1...3) {
                 try fixture.write(texts.randomElement() ?? "", to: "m.yaml")
                 let runs = try (1...3).map {
@@ -511,13 +510,12 @@ import Testing
                 }
                 let other = try ClientProcess(
                     ["merge", "out", "--prune"], folder: fixture.scratch.path)
-                try await moments.wait()
+                try await kills.wait()
                 for run in (runs + [other]).shuffled() { run.send(SIGKILL) }
                 for run in runs + [other] {
                     let result = try await run.result()
                     #expect([137, 0, 8, 66, 75].contains(result.exit), "\(result)")
-                    moments.note(wasKilled: result.exit == 137)
-                    if result.exit == 137 { kills += 1 }
+                    kills.note(exit: result.exit)
                 }
             }
             try await night(3)

@@ -263,21 +263,19 @@ import Testing
     /// Shards side by side, killed at random moments, and merges beside them.
     @Test func continuesAfterRandomKills() async throws {
         try await reference()
-        var kills = 0
-        var moments = KillMoments()
-        while kills < 30 {
+        var kills = RandomKills()
+        while kills.count < 30 {
             for _ in 0..<Int.random(in: 1...3) {
                 let runs = try (1...3).map { try fixture.begin(command("\($0)/3")) }
                 async let merging = merge()
-                try await moments.wait()
+                try await kills.wait()
                 for run in runs.shuffled() { run.send(SIGKILL) }
                 let merged = try await merging
                 #expect([0, 3, 8, 66, 75].contains(merged.exit), "\(merged)")
                 for run in runs {
                     let result = try await run.result()
                     #expect([137, 0, 3].contains(result.exit), "\(result)")
-                    moments.note(wasKilled: result.exit == 137)
-                    if result.exit == 137 { kills += 1 }
+                    kills.note(exit: result.exit)
                 }
             }
             let outputs = fixture.list("out").filter {
