@@ -185,6 +185,7 @@ upgrades_with_work_in_flight() {
         [ "$(md5sum </etc/darkroom/darkroomd.yaml)" = "$configured" ]
     # The rest need not take as long.
     kill "$slowing"
+    wait "$slowing"
     kill -CONT "$(property MainPID)"
     sed -i 's/concurrency: 1/concurrency: 0/' /etc/darkroom/darkroomd.yaml
     check "the rest is done on all processors" systemctl reload "$unit"
