@@ -71,20 +71,19 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Starts a program that begins with its standard streams alone.
+    /// Starts a program that begins with its standard streams alone, and with no signal ignored: a shell without job control
+    /// has those it starts ignore some.
     ///
     /// - Parameters:
     ///   - words: the program and its arguments.
     ///   - environment: nil for that of the tests.
     ///   - blocked: the signals that it begins with as blocked. The tests' threads may block others, and a child would
     ///     inherit that.
-    ///   - defaults: whether it begins with no signal ignored.
     ///   - isLeader: whether it begins a session of its own.
     ///   - open: opens its standard streams.
     package static func spawn(
         _ words: [String], environment: [String: String]? = nil, blocked: [CInt] = [],
-        defaults: Bool = true, isLeader: Bool = false,
-        open: (inout posix_spawn_file_actions_t) -> Void
+        isLeader: Bool = false, open: (inout posix_spawn_file_actions_t) -> Void
     ) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -101,8 +100,7 @@ package final class ChildProcess: Sendable {
         posix_spawnattr_setsigmask(&attributes, &signals)
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        var flags = Int16(POSIX_SPAWN_SETSIGMASK)
-        if defaults { flags |= Int16(POSIX_SPAWN_SETSIGDEF) }
+        var flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
         // POSIX_SPAWN_SETSID, which Swift's module of glibc does not have.
         if isLeader { flags |= 0x80 }
         posix_spawnattr_setflags(&attributes, flags)

@@ -52,7 +52,7 @@ package final class DaemonProcess: Sendable {
         if let user { words = Self.asUser(user) + words }
         let path = output.path
         identifier = try ChildProcess.spawn(
-            words, environment: variables, blocked: blocked, defaults: false
+            words, environment: variables, blocked: blocked
         ) {
             posix_spawn_file_actions_addopen(&$0, 0, "/dev/null", O_RDONLY, 0)
             posix_spawn_file_actions_addopen(
