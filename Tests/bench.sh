@@ -24,7 +24,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=../etc/release.sh
 . etc/release.sh
 
-{ missing_build_packages; missing_benchmark_packages; } | install_packages || exit 1
+install_packages < <(missing_build_packages; missing_benchmark_packages) || exit 1
 require_swift || exit 1
 clang=$(dirname "$(command -v swift)")/clang
 [ -x "$clang" ] || clang=cc

@@ -26,7 +26,7 @@ readonly PACKAGE=darkroom PROGRAM=darkroom DAEMON=darkroomd
 
 main() {
     read_options "$@"
-    missing_package_packages | install_packages || exit 1
+    install_packages < <(missing_package_packages) || exit 1
     require_swift || exit 1
     read_commit
     work=$(mktemp -d "${TMPDIR:-/tmp}/darkroom-package.XXXXXX") || exit 1

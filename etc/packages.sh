@@ -92,7 +92,7 @@ missing_benchmark_packages() {
 
 # Installs the packages named on standard input, one per line; reports an error and returns 1 if it cannot.
 install_packages() {
-    local packages output status as_root=()
+    local packages output as_root=()
     mapfile -t packages
     [ "${#packages[@]}" -gt 0 ] || return 0
     if ! have apt-get; then
@@ -108,17 +108,36 @@ install_packages() {
         as_root=(sudo)
     fi
     echo "Installing Debian packages: ${packages[*]}"
-    "${as_root[@]}" apt-get update -qq || return 1
-    keep_services_stopped "${as_root[@]}"
-    output=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${packages[@]}" 2>&1)
-    status=$?
-    let_services_start "${as_root[@]}"
-    if [ "$status" -ne 0 ]; then
+    # The lists of one update are new enough for the whole script.
+    [ -n "${lists_are_new:-}" ] || "${as_root[@]}" apt-get update -qq || return 1
+    lists_are_new=1
+    output=$(install_quietly "${packages[@]}" 2>&1) || {
         printf '%s\n' "$output" "apt-get could not install: ${packages[*]}" >&2
-    fi
-    return "$status"
+        return 1
+    }
 }
+
+# Installs packages, and nothing but them. Debian would start services with them; the nginx of the tests is started by the
+# tests, so the system's own need not run. And it would make the index of manual pages anew, which takes as long as all the
+# rest; a timer of man-db does so each day.
+install_quietly() ( # PACKAGE...
+    readonly policy=/usr/sbin/policy-rc.d index=/var/lib/man-db/auto-update
+    undo=()
+    trap 'for step in "${undo[@]}"; do "${as_root[@]}" $step; done' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    if [ ! -e "$policy" ]; then
+        undo+=("rm -f $policy")
+        printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+        "${as_root[@]}" chmod 755 "$policy"
+    fi
+    if [ -e "$index" ]; then
+        undo+=("touch $index")
+        "${as_root[@]}" rm "$index"
+    fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "$@"
+)
 
 # Reports an error and returns 1 if there is no Swift 6.3 or newer.
 require_swift() {
@@ -147,20 +166,4 @@ toolchain_links() {
     bin=$(dirname "$(readlink -f "$(command -v swift)")")
     libraries=$(ldd "$bin"/{swift-frontend,swift-build,swift-format,clang,lld} 2>/dev/null)
     [[ $libraries != *"not found"* ]]
-}
-
-# Debian starts a service with its package. The nginx of the tests is started by the tests, on a
-# port of its own: the system's own one need not run, so policy-rc.d says no while it is installed.
-keep_services_stopped() {
-    policy=/usr/sbin/policy-rc.d
-    if [ -e "$policy" ]; then
-        policy=
-    else
-        printf '#!/bin/sh\nexit 101\n' | "$@" tee "$policy" >/dev/null
-        "$@" chmod 755 "$policy"
-    fi
-}
-
-let_services_start() {
-    [ -z "$policy" ] || "$@" rm -f "$policy"
 }

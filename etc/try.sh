@@ -17,7 +17,7 @@ readonly READY_WITHIN=30
 daemon='' spool='' log=''
 
 main() {
-    missing_build_packages | install_packages || exit 1
+    install_packages < <(missing_build_packages) || exit 1
     require_swift || exit 1
     pin_dependencies || exit 1
     build
