@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Selects what has a tag:
 #   bash Tests/tagged.sh TAG            prints a regular expression for `swift test --filter`
-#   bash Tests/tagged.sh TAG --others   prints the files with tests of which none has it, one a line, from the top folder;
-#                                       without those that also declare what other files may use
+#   bash Tests/tagged.sh TAG --others   prints the files that no test with it needs, one a line, from the top folder
 #
 # `swift test --filter tag:NAME` is not in Swift 6.3. So the tags are read from the sources: of each attribute
 # @Suite(…) or @Test(…) that names the tag, the suite or test that follows it. A suite without traits has no attribute.
@@ -40,17 +39,79 @@ if [ $# -eq 1 ]; then
     exit
 fi
 
-# Files that declare more than suites stay, and those with suites that a file names that stays.
-shared='^(package |final |@[A-Za-z]+ )*(extension|struct|enum|class|actor|protocol|func|let|var|typealias) '
-suite='(struct|class) [A-Za-z]+Tests\b'
-others=$(grep -lE '^[[:space:]]*@Test' "${files[@]}" | grep -vxFf <(cut -f 1 <<<"$tagged") |
-    grep -vxFf <(grep -HE "$shared" "${files[@]}" | grep -vE "(extension [A-Za-z]+Tests\b|$suite)" | cut -d : -f 1 | sort -u))
-while
-    names=$(xargs -d '\n' grep -hoE "$suite" <<<"$others" | cut -d ' ' -f 2 | sort -u | paste -sd '|')
-    used=$(printf '%s\n' "${files[@]}" | grep -vxFf <(printf '%s\n' "$others") | xargs -d '\n' grep -hE "^[^/]*\b($names)\b" |
-        grep -oE "\b($names)\b" | sort -u | paste -sd '|')
-    [ -n "$used" ]
-do
-    others=$(grep -vxFf <(xargs -d '\n' grep -lE "(struct|class) ($used)\b" <<<"$others") <<<"$others")
-done
-printf '%s\n' "$others"
+# What the files with the tag need, in their target or in the fixtures, and what those need in turn: a file that declares a
+# name which one of them has, whatever it means there. Who extends a type of the tests is needed for the extension's names
+# only if the type is. A file too few does not compile.
+awk -v tagged="$(cut -f 1 <<<"$tagged" | sort -u)" -v fixtures=DarkroomFixtures '
+    NR == FNR { targets[$1] = $2; next }
+    FNR == 1 {
+        files[++count] = FILENAME
+        split(FILENAME, part, "/")
+        target[FILENAME] = part[2] == "DarkroomTests" ? targets[part[1] "/" part[2] "/" part[3]] : part[2]
+    }
+    {
+        line = $0
+        sub(/^[[:space:]]*\/\/.*/, "", line)
+        rest = line
+        gsub(/[^A-Za-z0-9_]+/, " ", rest)
+        words = split(rest, word, " ")
+        for (i = 1; i <= words; i++)
+            if (!seen[FILENAME, word[i]]++) has[FILENAME] = has[FILENAME] " " word[i]
+    }
+    /^[^[:space:]}]/ { extended = "" }
+    /^[^[:space:]}\/]/ && !/^(private|fileprivate|import|@testable) / && finds("extension") {
+        if (name ~ /^extension/) { extended = last(name); next }
+        declare(last(name), "")
+        types[last(name)] = types[last(name)] " " FILENAME
+    }
+    extended != "" && /^    [^[:space:]}\/]/ && !/^    (private|fileprivate) / {
+        if (finds("case")) declare(last(name), extended)
+        else if (line ~ /(^| )(init|subscript)[?(<]/) declare(extended, extended)
+    }
+    function finds(other) {
+        if (!match(line, "(^| )(struct|enum|class|actor|protocol|func|let|var|typealias|" other ") +[A-Za-z0-9_]+")) return 0
+        name = substr(line, RSTART, RLENGTH)
+        sub(/^ /, "", name)
+        return 1
+    }
+    function last(words) { sub(/.* /, "", words); return words }
+    function declare(name, type) {
+        declares[name] = declares[name] " " FILENAME
+        if (type != "") extends[name, FILENAME] = extends[name, FILENAME] " " type
+    }
+    function sees(one, other) { return target[other] == target[one] || target[other] == fixtures }
+    # Whether what a file extends with this name is a type of the tests that nobody needs.
+    function isForNobody(name, file,   type, n, i, place, m, j, isOurs) {
+        n = split(extends[name, file], type, " ")
+        if (n == 0) return 0
+        for (i = 1; i <= n; i++) {
+            isOurs = 0
+            m = split(types[type[i]], place, " ")
+            for (j = 1; j <= m; j++) {
+                if (!sees(file, place[j])) continue
+                if (place[j] in needed) return 0
+                isOurs = 1
+            }
+            if (!isOurs) return 0
+        }
+        return 1
+    }
+    END {
+        n = split(tagged, queue, "\n")
+        for (i = 1; i <= n; i++) needed[queue[i]]
+        do {
+            before = n
+            for (i = 1; i <= n; i++) {
+                words = split(has[queue[i]], word, " ")
+                for (j = 1; j <= words; j++) {
+                    m = split(declares[word[j]], place, " ")
+                    for (k = 1; k <= m; k++) {
+                        if (place[k] in needed || !sees(queue[i], place[k]) || isForNobody(word[j], place[k])) continue
+                        needed[place[k]]
+                        queue[++n] = place[k]
+                    }
+                }
+            }
+        } while (n > before)
+        for (i = 1; i <= count; i++) if (!(files[i] in needed)) print files[i]
+    }' <(printf '%s\nTests/DarkroomTests/Fixtures DarkroomFixtures\n' "$targets") "${files[@]}"
