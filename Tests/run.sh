@@ -528,8 +528,7 @@ run_under_sanitizer() {
     local -x LD_PRELOAD=$PWD/$scratch/mutex.so
     # Swift's own report of a crash would wait for ever for a process that the sanitizer has stopped.
     local -x SWIFT_BACKTRACE=enable=no
-    # What it keeps of all memory would come in small pages, which takes the kernel a tenth of the time.
-    local -x TSAN_OPTIONS="halt_on_error=0 exitcode=66 no_huge_pages_for_shadow=0 log_path=$PWD/$reports/process"
+    local -x TSAN_OPTIONS="halt_on_error=0 exitcode=66 log_path=$PWD/$reports/process"
     local -x DARKROOM_TESTS_LEFT_OUT
     local tests
     DARKROOM_TESTS_LEFT_OUT=$(tests_left_out)

@@ -21,9 +21,11 @@ package enum SpoolLocation {
     /// nil if the file does not exist, cannot be read, or has no such key. The daemon reports errors in it.
     private static func configuredPath(_ file: String) -> String? {
         guard let bytes = try? WholeFile.bytes(of: file, upTo: FileLimit.configuration),
-            let values =
-                try? Yams.load(yaml: String(decoding: bytes, as: UTF8.self)) as? [String: Any]
+            let root = try? Yams.compose(yaml: String(decoding: bytes, as: UTF8.self), .basic),
+            let value = root.mapping?.first(where: { $0.key.scalar.map(\.string) == "spool" })?
+                .value,
+            value.null == nil
         else { return nil }
-        return values["spool"] as? String
+        return value.scalar?.string
     }
 }

@@ -19,7 +19,7 @@ package struct ConfigurationFile: Sendable {
     /// Reads the file's text; `problems` has all errors.
     package init(path: String, text: String) {
         self.path = path
-        // No file: the reader of YAML takes a millisecond to begin.
+        // No file.
         if text.isEmpty { return }
         do {
             read(try Self.keys(text), prefix: "")
@@ -49,7 +49,7 @@ package struct ConfigurationFile: Sendable {
     /// reader keeps both.
     private static func keys(_ text: String) throws -> [Key] {
         do {
-            guard let root = try Yams.compose(yaml: text), root.null == nil else { return [] }
+            guard let root = try compose(text), root.null == nil else { return [] }
             guard let mapping = root.mapping else { throw NotAMap() }
             return keys(mapping)
         } catch YamlError.duplicatedKeysInMapping {
@@ -57,6 +57,12 @@ package struct ConfigurationFile: Sendable {
             guard case .map(let map) = root.value else { throw NotAMap() }
             return keys(map)
         }
+    }
+
+    /// Without rules for kinds of scalars, since each setting reads its own text: to compile their patterns takes longer
+    /// than to read a file.
+    private static func compose(_ text: String) throws -> Node? {
+        try Yams.compose(yaml: text, .basic)
     }
 
     private static func keys(_ mapping: Node.Mapping) -> [Key] {
@@ -165,7 +171,7 @@ package struct ConfigurationFile: Sendable {
     /// The strings of a YAML list, or of a single string. An empty text is an empty list.
     package static func strings(yaml text: String) throws -> [String] {
         struct NotAList: Error {}
-        guard let node = try Yams.compose(yaml: text), node.null == nil else { return [] }
+        guard let node = try compose(text), node.null == nil else { return [] }
         if let scalar = node.scalar { return [scalar.string] }
         guard let sequence = node.sequence else { throw NotAList() }
         return try sequence.map { element in

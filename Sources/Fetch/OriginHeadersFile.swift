@@ -66,7 +66,7 @@ package struct OriginHeadersFile {
 
     private mutating func read(_ text: String) {
         do {
-            guard let root = try Yams.compose(yaml: text), root.null == nil else { return }
+            guard let root = try Yams.compose(yaml: text, .basic), root.null == nil else { return }
             guard case .mapping(let origins) = root else {
                 return complain(root, "must be a map from origins to headers")
             }

@@ -300,7 +300,7 @@ import Testing
                     effort: Self.searches[1]))
         }
         #expect(try Self.inflate(pieces, to: bytes))
-        #expect(pieces[2...].map(\.count).reduce(0, +) < 1_500)
+        #expect(pieces[2...].reduce(0) { $0 + $1.count } < 1_500)
         // Where it is not to be looked at, everything is new.
         let alone = Self.deflateSearching(
             Array(bytes.prefix(40_000)), from: 20_000, known: 20_000, effort: Self.searches[1])

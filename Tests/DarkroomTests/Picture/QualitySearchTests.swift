@@ -301,7 +301,10 @@ struct QualitySearchTests {
             let row = min(max(y - (high - height) / 2, 0), height - 1)
             return Double(all[row * width + column])
         }
-        let side = (-5...5).map { exp(-Double($0 * $0) / (2 * 1.5 * 1.5)) }
+        let variance = 1.5 * 1.5
+        let side = (-5...5).map { (place: Int) -> Double in
+            exp(-Double(place * place) / (2 * variance))
+        }
         let whole = side.reduce(0, +)
         var sum = 0.0
         for top in 0...high - 11 {

@@ -26,9 +26,8 @@ import Testing
         #expect(try await client.result().exit == piped.exit)
         let text = terminal.text.replacing("\r\n", with: "\n")
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("{") }
-        #expect(
-            lines.flatMap { $0.split(separator: " ") }
-                == piped.errors.split(whereSeparator: \.isWhitespace), "\(text)")
+        let shown: [Substring] = lines.flatMap { $0.split(separator: " ") }
+        #expect(shown == piped.errors.split(whereSeparator: \.isWhitespace), "\(text)")
         for line in lines {
             let isOneWord = line.split(separator: " ").count == 1
             #expect(line.count <= width || isOneWord, "\(line)")
@@ -53,8 +52,7 @@ import Testing
         #expect(try await client.result().exit == 0)
         let lines = terminal.text.replacing("\r\n", with: "\n").split(separator: "\n")
         #expect(lines.count > 1 && lines.allSatisfy { $0.count <= 30 }, "\(lines)")
-        #expect(
-            lines.flatMap { $0.split(separator: " ") }
-                == piped.output.split(whereSeparator: \.isWhitespace), "\(lines)")
+        let shown: [Substring] = lines.flatMap { $0.split(separator: " ") }
+        #expect(shown == piped.output.split(whereSeparator: \.isWhitespace), "\(lines)")
     }
 }
