@@ -134,7 +134,23 @@ prepare() {
     PATH=$PATH:/usr/sbin:/sbin
 }
 
-install_test_packages() { install_packages < <(missing_test_packages; ! is_wanted suite || missing_suite_packages); }
+install_test_packages() {
+    install_packages < <(missing_test_packages; ! is_wanted suite || missing_suite_packages) || return
+    ! is_wanted unit || install_judge
+}
+
+# Debian's scikit-image needs 50 packages that nothing else here does. So it comes from Python's index; from Debian where
+# the index, or that Python, has none.
+install_judge() {
+    judges .build/judge/bin/python || judges /usr/bin/python3 || make_judge .build/judge ||
+        install_packages < <(echo python3-skimage)
+}
+
+make_judge() { # FOLDER
+    rm -rf "$1"
+    /usr/bin/python3 -m venv "$1" && "$1/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-compile \
+        --only-binary :all: --require-hashes --requirement Tests/judge/requirements.txt && judges "$1/bin/python"
+} >"$LOGS/judge.log" 2>&1
 
 sum_up() {
     dearest

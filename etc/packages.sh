@@ -4,6 +4,9 @@
 # They look for the thing that is needed (a pkg-config file, a program), not for the package. So any nginx is accepted,
 # and another distribution needs no Debian package if all things are there.
 
+# Whether a Python has scikit-image.
+judges() { "$1" -c "import skimage.metrics" 2>/dev/null; }
+
 # Prints the missing packages for a build, one per line.
 missing_build_packages() {
     have pkg-config || echo pkg-config
@@ -48,8 +51,8 @@ missing_test_packages() {
     have fish || echo fish
     # It reads the metadata of results.
     have exiftool || echo libimage-exiftool-perl
-    # It judges the similarity of results.
-    /usr/bin/python3 -c "import skimage.metrics" 2>/dev/null || echo python3-skimage
+    # What judges the similarity of results comes from Python's index.
+    judges /usr/bin/python3 || /usr/bin/python3 -c "import venv, ensurepip" 2>/dev/null || echo python3-venv
     # The pages of batches are opened in it.
     have chromium || echo chromium
     # It makes a page of pictures, as the cookbook shows.

@@ -390,9 +390,10 @@ struct QualitySearchTests {
 }
 
 private enum Judge {
-    static let python = "/usr/bin/python3"
-    static let isThere =
-        (try? SystemProgram.run(python, ["-c", "import skimage.metrics"]).status) == 0
+    /// That of Tests/run.sh, or the system's; nil if neither has scikit-image.
+    static let python = [
+        Repository.root.appending(path: ".build/judge/bin/python").path, "/usr/bin/python3",
+    ].first { (try? SystemProgram.run($0, ["-c", "import skimage.metrics"]).status) == 0 }
 
     /// The folder has FILE.one and FILE.other: width and height in a line, then RGB.
     static let script = """
@@ -417,7 +418,7 @@ private enum Judge {
 
 /// Results as scikit-image sees them.
 @Suite(
-    .enabled(if: Judge.isThere, "skipped: there is no scikit-image (python3-skimage)"))
+    .enabled(if: Judge.python != nil, "skipped: there is no scikit-image (python3-skimage)"))
 struct SimilarityJudgeTests {
     private static func file(_ picture: ReferencePicture) -> Data {
         let layout = picture.layout
@@ -462,7 +463,7 @@ struct SimilarityJudgeTests {
             }
         }
         let (status, output) = try SystemProgram.run(
-            Judge.python, ["-c", Judge.script, folder.path])
+            try #require(Judge.python), ["-c", Judge.script, folder.path])
         try #require(status == 0)
         let found = try #require(
             try JSONSerialization.jsonObject(with: output) as? [String: Double])
