@@ -40,78 +40,65 @@ if [ $# -eq 1 ]; then
 fi
 
 # What the files with the tag need, in their target or in the fixtures, and what those need in turn: a file that declares a
-# name which one of them has, whatever it means there. Who extends a type of the tests is needed for the extension's names
-# only if the type is. A file too few does not compile.
-awk -v tagged="$(cut -f 1 <<<"$tagged" | sort -u)" -v fixtures=DarkroomFixtures '
+# name which one of them has, whatever it means there. Who has the name of a type of the tests needs its extensions; the
+# extensions of other types declare their names. A file too few does not compile.
+awk -v tagged="$(cut -f 1 <<<"$tagged" | sort -u | paste -sd ' ')" -v fixtures=DarkroomFixtures '
     NR == FNR { targets[$1] = $2; next }
     FNR == 1 {
         files[++count] = FILENAME
         split(FILENAME, part, "/")
         target[FILENAME] = part[2] == "DarkroomTests" ? targets[part[1] "/" part[2] "/" part[3]] : part[2]
     }
+    /^[[:space:]]*\/\// { next }
     {
-        line = $0
-        sub(/^[[:space:]]*\/\/.*/, "", line)
-        rest = line
+        rest = $0
         gsub(/[^A-Za-z0-9_]+/, " ", rest)
         words = split(rest, word, " ")
         for (i = 1; i <= words; i++)
             if (!seen[FILENAME, word[i]]++) has[FILENAME] = has[FILENAME] " " word[i]
     }
     /^[^[:space:]}]/ { extended = "" }
-    /^[^[:space:]}\/]/ && !/^(private|fileprivate|import|@testable) / && finds("extension") {
-        if (name ~ /^extension/) { extended = last(name); next }
-        declare(last(name), "")
-        types[last(name)] = types[last(name)] " " FILENAME
+    /^[^[:space:]}]/ && !/^(private|fileprivate) / && finds("extension") {
+        if (kind == "extension") extended = name
+        else declares[name] = declares[name] " " FILENAME
     }
-    extended != "" && /^    [^[:space:]}\/]/ && !/^    (private|fileprivate) / {
-        if (finds("case")) declare(last(name), extended)
-        else if (line ~ /(^| )(init|subscript)[?(<]/) declare(extended, extended)
+    extended != "" && /^    [A-Za-z@]/ && !/^    (private|fileprivate) / {
+        if (!finds("case")) name = extended
+        extensions++
+        type[extensions] = extended; member[extensions] = name; place[extensions] = FILENAME
     }
-    function finds(other) {
-        if (!match(line, "(^| )(struct|enum|class|actor|protocol|func|let|var|typealias|" other ") +[A-Za-z0-9_]+")) return 0
-        name = substr(line, RSTART, RLENGTH)
-        sub(/^ /, "", name)
+    function finds(other,   found) {
+        if (!match($0, "(^| )(struct|enum|class|actor|protocol|func|let|var|typealias|" other ") +[A-Za-z0-9_]+")) return 0
+        split(substr($0, RSTART, RLENGTH), found, " ")
+        kind = found[1]
+        name = found[2]
         return 1
-    }
-    function last(words) { sub(/.* /, "", words); return words }
-    function declare(name, type) {
-        declares[name] = declares[name] " " FILENAME
-        if (type != "") extends[name, FILENAME] = extends[name, FILENAME] " " type
     }
     function sees(one, other) { return target[other] == target[one] || target[other] == fixtures }
-    # Whether what a file extends with this name is a type of the tests that nobody needs.
-    function isForNobody(name, file,   type, n, i, place, m, j, isOurs) {
-        n = split(extends[name, file], type, " ")
-        if (n == 0) return 0
-        for (i = 1; i <= n; i++) {
-            isOurs = 0
-            m = split(types[type[i]], place, " ")
-            for (j = 1; j <= m; j++) {
-                if (!sees(file, place[j])) continue
-                if (place[j] in needed) return 0
-                isOurs = 1
-            }
-            if (!isOurs) return 0
-        }
-        return 1
+    # Whether a file extends a type of the tests.
+    function isOurs(type, file,   where, n, i) {
+        n = split(types[type], where, " ")
+        for (i = 1; i <= n; i++) if (sees(file, where[i])) return 1
+        return 0
     }
     END {
-        n = split(tagged, queue, "\n")
+        for (name in declares) types[name] = declares[name]
+        for (i = 1; i <= extensions; i++) {
+            name = isOurs(type[i], place[i]) ? type[i] : member[i]
+            declares[name] = declares[name] " " place[i]
+        }
+        n = split(tagged, queue, " ")
         for (i = 1; i <= n; i++) needed[queue[i]]
-        do {
-            before = n
-            for (i = 1; i <= n; i++) {
-                words = split(has[queue[i]], word, " ")
-                for (j = 1; j <= words; j++) {
-                    m = split(declares[word[j]], place, " ")
-                    for (k = 1; k <= m; k++) {
-                        if (place[k] in needed || !sees(queue[i], place[k]) || isForNobody(word[j], place[k])) continue
-                        needed[place[k]]
-                        queue[++n] = place[k]
+        for (i = 1; i <= n; i++) {
+            words = split(has[queue[i]], word, " ")
+            for (j = 1; j <= words; j++) {
+                m = split(declares[word[j]], where, " ")
+                for (k = 1; k <= m; k++)
+                    if (!(where[k] in needed) && sees(queue[i], where[k])) {
+                        needed[where[k]]
+                        queue[++n] = where[k]
                     }
-                }
             }
-        } while (n > before)
+        }
         for (i = 1; i <= count; i++) if (!(files[i] in needed)) print files[i]
     }' <(printf '%s\nTests/DarkroomTests/Fixtures DarkroomFixtures\n' "$targets") "${files[@]}"
