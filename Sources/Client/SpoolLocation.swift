@@ -21,9 +21,9 @@ package enum SpoolLocation {
     /// nil if the file does not exist, cannot be read, or has no such key. The daemon reports errors in it.
     private static func configuredPath(_ file: String) -> String? {
         guard let bytes = try? WholeFile.bytes(of: file, upTo: FileLimit.configuration),
+            // Rules for kinds of scalars would take longer than the file.
             let root = try? Yams.compose(yaml: String(decoding: bytes, as: UTF8.self), .basic),
-            let value = root.mapping?.first(where: { $0.key.scalar.map(\.string) == "spool" })?
-                .value,
+            let (_, value) = root.mapping?.first(where: { $0.key.scalar.map(\.string) == "spool" }),
             value.null == nil
         else { return nil }
         return value.scalar?.string
