@@ -19,8 +19,6 @@ package struct ConfigurationFile: Sendable {
     /// Reads the file's text; `problems` has all errors.
     package init(path: String, text: String) {
         self.path = path
-        // No file.
-        if text.isEmpty { return }
         do {
             read(try Self.keys(text), prefix: "")
         } catch is NotAMap {
