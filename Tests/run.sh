@@ -7,8 +7,8 @@
 # daemon is killed at a random moment, 100 by itself; DAMAGED_PICTURES how many of each codec a daemon gets, 100 by itself;
 # MANY_PICTURES how many sound ones go through one daemon, 2000 by itself. With REPRODUCE=1, the Debian package is built
 # again in another folder and compared byte for byte, which takes as long as a release.
-# Missing Debian packages are installed, with sudo where this is not root. The last line sums
-# up: N passed, N failed, N skipped. Exits 1 if anything failed.
+# Missing Debian packages are installed, with sudo where this is not root; scikit-image, from Python's index, only in .build.
+# The last line sums up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
 # Most tests wait, for daemons and for the disk. So several parts go on beside each other. What only needs processors has
 # a lower priority. Each line begins with the minutes and seconds since the start.

@@ -4,9 +4,6 @@
 # They look for the thing that is needed (a pkg-config file, a program), not for the package. So any nginx is accepted,
 # and another distribution needs no Debian package if all things are there.
 
-# Whether a Python has scikit-image.
-judges() { "$1" -c "import skimage.metrics" 2>/dev/null; }
-
 # Prints the missing packages for a build, one per line.
 missing_build_packages() {
     have pkg-config || echo pkg-config
@@ -51,7 +48,7 @@ missing_test_packages() {
     have fish || echo fish
     # It reads the metadata of results.
     have exiftool || echo libimage-exiftool-perl
-    # What judges the similarity of results comes from Python's index.
+    # With it, Tests/run.sh installs scikit-image.
     judges /usr/bin/python3 || /usr/bin/python3 -c "import venv, ensurepip" 2>/dev/null || echo python3-venv
     # The pages of batches are opened in it.
     have chromium || echo chromium
@@ -114,16 +111,16 @@ install_packages() {
     # The lists of one update are new enough for the whole script.
     [ -n "${lists_are_new:-}" ] || "${as_root[@]}" apt-get update -qq || return 1
     lists_are_new=1
-    output=$(install_quietly "${packages[@]}" 2>&1) || {
+    output=$(install_only "${packages[@]}" 2>&1) || {
         printf '%s\n' "$output" "apt-get could not install: ${packages[*]}" >&2
         return 1
     }
 }
 
-# Installs packages, and nothing but them. Debian would start services with them; the nginx of the tests is started by the
-# tests, so the system's own need not run. And it would make the index of manual pages anew, which takes as long as all the
-# rest; a timer of man-db does so each day.
-install_quietly() ( # PACKAGE...
+# Installs packages without what Debian does besides. It would start their services; the nginx of the tests is started by
+# the tests, so the system's own need not run. And it would make the index of manual pages anew, which takes as long as all
+# the rest; a timer of man-db does so each day.
+install_only() ( # PACKAGE...
     readonly policy=/usr/sbin/policy-rc.d index=/var/lib/man-db/auto-update
     undo=()
     trap 'for step in "${undo[@]}"; do "${as_root[@]}" $step; done' EXIT
@@ -161,6 +158,9 @@ require_swift() {
 have() {
     PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1
 }
+
+# Whether a Python has what judges the similarity of results: scikit-image.
+judges() { "$1" -c "import skimage.metrics" 2>/dev/null; }
 
 # Whether the compiler finds all its shared libraries.
 toolchain_links() {
