@@ -1,10 +1,6 @@
 import DarkroomAnswer
-
-@testable import DarkroomBoard
-@testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomSpool
-@testable import DarkroomWork
+import DarkroomCore
+import DarkroomManifest
 
 extension PreparedBatch {
     /// A batch that has just been taken.

@@ -1,9 +1,5 @@
-import SystemPackage
-import TestPictures
-import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 extension JPEGReader {

@@ -1,4 +1,3 @@
-import SystemPackage
 import TestPictures
 import Testing
 
